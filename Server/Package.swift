@@ -57,6 +57,7 @@ let package = Package(
             name: "PurchaseLedger",
             dependencies: [
                 "CPostgreSQL", "CZlib", "LedgerRules",
+                .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TextFormats", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -324,6 +325,7 @@ let package = Package(
             dependencies: [
                 "PurchaseLedger", "WrittenRules", "ledger-writer",
                 .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),

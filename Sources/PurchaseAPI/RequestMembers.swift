@@ -27,8 +27,7 @@ public struct RequestMembers {
         ///   - words: the rule, to be read after "name: ".
         ///   - isIdentifier: the rule; it must look at the length of a text first, and compare nothing.
         public init(_ words: String, _ isIdentifier: @escaping @Sendable (String) -> Bool) {
-            self.words = words
-            self.isIdentifier = isIdentifier
+            (self.words, self.isIdentifier) = (words, isIdentifier)
         }
     }
 

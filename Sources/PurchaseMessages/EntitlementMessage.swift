@@ -46,23 +46,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         cancelReason: CancelReason? = nil,
         lastConfirmedAt: String? = nil, sources: [String]? = nil, seats: Int64? = nil
     ) {
-        self.productID = productID
-        self.productType = productType
-        self.environment = environment
-        self.state = state
-        self.reason = reason
-        self.balance = balance
-        self.shortfall = shortfall
-        self.since = since
-        self.until = until
-        self.transactionID = transactionID
-        self.assumed = assumed
-        self.graceEndUnknown = graceEndUnknown
-        self.renewal = renewal
-        self.cancelReason = cancelReason
-        self.lastConfirmedAt = lastConfirmedAt
-        self.sources = sources
-        self.seats = seats
+        (self.productID, self.productType, self.environment, self.state) = (productID, productType, environment, state)
+        (self.reason, self.balance, self.shortfall, self.since) = (reason, balance, shortfall, since)
+        (self.until, self.transactionID, self.assumed) = (until, transactionID, assumed)
+        (self.graceEndUnknown, self.renewal, self.cancelReason) = (graceEndUnknown, renewal, cancelReason)
+        (self.lastConfirmedAt, self.sources, self.seats) = (lastConfirmedAt, sources, seats)
     }
 
     enum CodingKeys: String, CodingKey {

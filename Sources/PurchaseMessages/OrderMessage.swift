@@ -38,23 +38,11 @@ public struct OrderMessage: Codable, Sendable, Equatable {
         fulfilledAt: String? = nil, closedAt: String? = nil, payment: PaymentMessage? = nil, takenUnits: Int64? = nil,
         replayed: Bool? = nil
     ) {
-        self.orderID = orderID
-        self.customerID = customerID
-        self.productID = productID
-        self.quantity = quantity
-        self.environment = environment
-        self.acceptsRenewal = acceptsRenewal
-        self.metadata = metadata
-        self.appAccountToken = appAccountToken
-        self.status = status
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.paidAt = paidAt
-        self.fulfilledUnits = fulfilledUnits
-        self.fulfilledAt = fulfilledAt
-        self.closedAt = closedAt
-        self.payment = payment
-        self.takenUnits = takenUnits
+        (self.orderID, self.customerID, self.productID, self.quantity) = (orderID, customerID, productID, quantity)
+        (self.environment, self.acceptsRenewal, self.metadata) = (environment, acceptsRenewal, metadata)
+        (self.appAccountToken, self.status, self.createdAt) = (appAccountToken, status, createdAt)
+        (self.expiresAt, self.paidAt, self.fulfilledUnits) = (expiresAt, paidAt, fulfilledUnits)
+        (self.fulfilledAt, self.closedAt, self.payment, self.takenUnits) = (fulfilledAt, closedAt, payment, takenUnits)
         self.replayed = replayed
     }
 

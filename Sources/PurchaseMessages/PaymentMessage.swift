@@ -13,11 +13,8 @@ public struct PaymentMessage: Codable, Sendable, Equatable {
         transactionID: String, environment: EnvironmentName, price: Int64? = nil, currency: String? = nil,
         offer: OfferMessage? = nil
     ) {
-        self.transactionID = transactionID
-        self.environment = environment
-        self.price = price
-        self.currency = currency
-        self.offer = offer
+        (self.transactionID, self.environment, self.price) = (transactionID, environment, price)
+        (self.currency, self.offer) = (currency, offer)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -38,10 +35,7 @@ public struct OfferMessage: Codable, Sendable, Equatable {
     public var period: String?
 
     public init(type: Int64? = nil, identifier: String? = nil, discountType: String? = nil, period: String? = nil) {
-        self.type = type
-        self.identifier = identifier
-        self.discountType = discountType
-        self.period = period
+        (self.type, self.identifier, self.discountType, self.period) = (type, identifier, discountType, period)
     }
 
     enum CodingKeys: String, CodingKey {

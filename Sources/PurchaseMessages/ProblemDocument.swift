@@ -40,21 +40,10 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
         verdict: SubmissionVerdict? = nil, replayed: Bool? = nil, submissionID: String? = nil, leafHash: String? = nil,
         mergedInto: String? = nil, warnings: [WarningMessage]? = nil
     ) {
-        self.type = type
-        self.title = title
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.expected = expected
-        self.found = found
-        self.disposition = disposition
-        self.claimedBy = claimedBy
-        self.verdict = verdict
-        self.replayed = replayed
-        self.submissionID = submissionID
-        self.leafHash = leafHash
-        self.mergedInto = mergedInto
-        self.warnings = warnings
+        (self.type, self.title, self.status, self.code) = (type, title, status, code)
+        (self.detail, self.expected, self.found, self.disposition) = (detail, expected, found, disposition)
+        (self.claimedBy, self.verdict, self.replayed, self.submissionID) = (claimedBy, verdict, replayed, submissionID)
+        (self.leafHash, self.mergedInto, self.warnings) = (leafHash, mergedInto, warnings)
     }
 
     package enum CodingKeys: String, CodingKey {

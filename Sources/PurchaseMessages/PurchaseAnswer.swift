@@ -27,16 +27,9 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
         leafHash: String, transaction: TransactionMessage, order: OrderMessage? = nil,
         entitlement: EntitlementMessage? = nil, warnings: [WarningMessage]? = nil
     ) {
-        self.verdict = verdict
-        self.code = code
-        self.disposition = disposition
-        self.replayed = replayed
-        self.submissionID = submissionID
-        self.leafHash = leafHash
-        self.transaction = transaction
-        self.order = order
-        self.entitlement = entitlement
-        self.warnings = warnings
+        (self.verdict, self.code, self.disposition, self.replayed) = (verdict, code, disposition, replayed)
+        (self.submissionID, self.leafHash, self.transaction, self.order) = (submissionID, leafHash, transaction, order)
+        (self.entitlement, self.warnings) = (entitlement, warnings)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -57,8 +50,6 @@ public struct WarningMessage: Codable, Sendable, Equatable {
     public var found: String?
 
     public init(code: String, detail: String, found: String? = nil) {
-        self.code = code
-        self.detail = detail
-        self.found = found
+        (self.code, self.detail, self.found) = (code, detail, found)
     }
 }

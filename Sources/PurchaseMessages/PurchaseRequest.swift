@@ -18,12 +18,8 @@ public struct PurchaseRequest: Codable, Sendable, Equatable {
         receiptData: String? = nil, signedTransaction: String? = nil, productID: String, transactionID: String,
         orderID: String? = nil, customerID: String? = nil, quantity: Int64? = nil
     ) {
-        self.receiptData = receiptData
-        self.signedTransaction = signedTransaction
-        self.productID = productID
-        self.transactionID = transactionID
-        self.orderID = orderID
-        self.customerID = customerID
+        (self.receiptData, self.signedTransaction, self.productID) = (receiptData, signedTransaction, productID)
+        (self.transactionID, self.orderID, self.customerID) = (transactionID, orderID, customerID)
         self.quantity = quantity
     }
 
@@ -51,9 +47,7 @@ public struct RestoreRequest: Codable, Sendable, Equatable {
 
     /// The evidence of a customer; either of the two kinds.
     public init(customerID: String, receiptData: String? = nil, signedTransactions: [String]? = nil) {
-        self.customerID = customerID
-        self.receiptData = receiptData
-        self.signedTransactions = signedTransactions
+        (self.customerID, self.receiptData, self.signedTransactions) = (customerID, receiptData, signedTransactions)
     }
 
     package enum CodingKeys: String, CodingKey {

@@ -16,11 +16,8 @@ public struct RestoreAnswer: Codable, Sendable, Equatable {
         customerID: String, purchases: [RestoredPurchaseMessage], refused: [RefusedEvidenceMessage],
         entitlements: [EntitlementMessage], warnings: [WarningMessage]? = nil
     ) {
-        self.customerID = customerID
-        self.purchases = purchases
-        self.refused = refused
-        self.entitlements = entitlements
-        self.warnings = warnings
+        (self.customerID, self.purchases, self.refused) = (customerID, purchases, refused)
+        (self.entitlements, self.warnings) = (entitlements, warnings)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -58,18 +55,10 @@ public struct RestoredPurchaseMessage: Codable, Sendable, Equatable {
         expiresAt: String? = nil, code: String, detail: String? = nil, disposition: Disposition, replayed: Bool,
         claimedBy: PriorClaim? = nil, submissionID: String?, leafHash: String? = nil
     ) {
-        self.transactionID = transactionID
-        self.originalTransactionID = originalTransactionID
-        self.productID = productID
-        self.environment = environment
-        self.expiresAt = expiresAt
-        self.code = code
-        self.detail = detail
-        self.disposition = disposition
-        self.replayed = replayed
-        self.claimedBy = claimedBy
-        self.submissionID = submissionID
-        self.leafHash = leafHash
+        (self.transactionID, self.originalTransactionID) = (transactionID, originalTransactionID)
+        (self.productID, self.environment, self.expiresAt, self.code) = (productID, environment, expiresAt, code)
+        (self.detail, self.disposition, self.replayed, self.claimedBy) = (detail, disposition, replayed, claimedBy)
+        (self.submissionID, self.leafHash) = (submissionID, leafHash)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -103,14 +92,8 @@ public struct RefusedEvidenceMessage: Codable, Sendable, Equatable {
         index: Int, code: String, detail: String? = nil, expected: String? = nil, found: String? = nil,
         disposition: Disposition, submissionID: String?, leafHash: String? = nil
     ) {
-        self.index = index
-        self.code = code
-        self.detail = detail
-        self.expected = expected
-        self.found = found
-        self.disposition = disposition
-        self.submissionID = submissionID
-        self.leafHash = leafHash
+        (self.index, self.code, self.detail, self.expected) = (index, code, detail, expected)
+        (self.found, self.disposition, self.submissionID, self.leafHash) = (found, disposition, submissionID, leafHash)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -44,26 +44,12 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         familyShared: Bool? = nil, seats: Int64? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil,
         renewal: RenewalMessage? = nil
     ) {
-        self.transactionID = transactionID
-        self.originalTransactionID = originalTransactionID
-        self.productID = productID
-        self.productType = productType
-        self.environment = environment
-        self.quantity = quantity
-        self.customerID = customerID
-        self.orderID = orderID
-        self.purchasedAt = purchasedAt
-        self.expiresAt = expiresAt
-        self.withdrawal = withdrawal
-        self.upgradedAt = upgradedAt
-        self.price = price
-        self.currency = currency
-        self.offer = offer
-        self.familyShared = familyShared
-        self.seats = seats
-        self.ownerReason = ownerReason
-        self.knownAt = knownAt
-        self.renewal = renewal
+        (self.transactionID, self.originalTransactionID) = (transactionID, originalTransactionID)
+        (self.productID, self.productType, self.environment) = (productID, productType, environment)
+        (self.quantity, self.customerID, self.orderID, self.purchasedAt) = (quantity, customerID, orderID, purchasedAt)
+        (self.expiresAt, self.withdrawal, self.upgradedAt, self.price) = (expiresAt, withdrawal, upgradedAt, price)
+        (self.currency, self.offer, self.familyShared, self.seats) = (currency, offer, familyShared, seats)
+        (self.ownerReason, self.knownAt, self.renewal) = (ownerReason, knownAt, renewal)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -113,11 +99,7 @@ public struct WithdrawalMessage: Codable, Sendable, Equatable {
     public var units: Int64
     public var reason: Reason
 
-    public init(at: String, units: Int64, reason: Reason) {
-        self.at = at
-        self.units = units
-        self.reason = reason
-    }
+    public init(at: String, units: Int64, reason: Reason) { (self.at, self.units, self.reason) = (at, units, reason) }
 
     enum CodingKeys: String, CodingKey {
         case at, units, reason

@@ -1,3 +1,4 @@
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TextFormats
@@ -15,7 +16,7 @@ struct AccessDrawing {
     ///
     /// - Parameter claims: claims of the customer; those of drawn products are marks.
     static func fields(
-        _ purchases: [RecordedPurchase], now: Timestamp, claims: [SubmissionRecord]
+        _ purchases: [RecordedPurchase], now: Timestamp, claims: [SubmissionMessage]
     ) -> [String: Any]? {
         let starts = purchases.compactMap { $0.purchasedAt?.millisecondsSince1970 }
         guard let first = starts.min() else { return nil }
@@ -62,7 +63,7 @@ struct AccessDrawing {
     }
 
     private func row(
-        _ product: String, _ purchases: [RecordedPurchase], _ claims: [SubmissionRecord], top: Double
+        _ product: String, _ purchases: [RecordedPurchase], _ claims: [SubmissionMessage], top: Double
     ) -> [String: Any] {
         var (bars, marks): ([[String: Any]], [[String: Any]]) = ([], [])
         for purchase in purchases {
@@ -84,8 +85,8 @@ struct AccessDrawing {
             }
         }
         for claim in claims {
-            let kind = claim.verdict == .accepted ? "claim" : "claim refused"
-            marks.append(mark(kind, claim.receivedAt, top + 34, claim.code))
+            guard let time = Timestamp(claim.receivedAt) else { continue }
+            marks.append(mark(claim.verdict == .accepted ? "claim" : "claim refused", time, top + 34, claim.code))
         }
         return ["product": product, "textY": Self.number(top + 13), "bars": bars, "marks": marks]
     }

@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TextFormats
@@ -112,7 +113,7 @@ extension Console {
             })
     }
 
-    static func table(_ submissions: [SubmissionRecord], _ app: String) -> [[String: Any]] {
+    static func table(_ submissions: [SubmissionMessage], _ app: String) -> [[String: Any]] {
         ConsoleTable.fields(
             "Claims", ["Received", "Answer", "Transaction", "Customer", "Claim"],
             submissions.map { submission in
@@ -123,7 +124,7 @@ extension Console {
                     // A request can name what is no name; nobody has it.
                     submission.customerID.map { ExactText($0).isIdentifier } == false
                         ? Cell(submission.customerID) : .link("customer", app, submission.customerID),
-                    .link("claim", app, submission.submissionID.uuidString.lowercased()),
+                    .link("claim", app, submission.submissionID),
                 ]
             })
     }
@@ -136,18 +137,19 @@ extension Console {
         ]
     }
 
-    private static func fields(_ act: HandGrantRecord, canLift: Bool) -> [String: Any] {
+    private static func fields(_ act: HandGrantMessage, canLift: Bool) -> [String: Any] {
         let lifted = act.liftedAt.map { ", ended \($0)" } ?? ""
         return [
-            "id": act.id.uuidString.lowercased(), "canLift": canLift && act.liftedAt == nil,
-            "text": "\(act.isRevocation ? "Revoked" : "Granted"): \(act.productID), \(act.startsAt)\(lifted)",
+            "id": act.id, "canLift": canLift && act.liftedAt == nil,
+            "text": "\(act.isRevocation ? "Revoked" : "Granted"): \(act.productID), \(act.from)\(lifted)",
         ]
     }
 
     private static func fields(_ entry: TimelineEntry, _ deliveries: [EventDelivery]) -> [String: Any] {
-        [
-            "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
-            "reason": [entry.amount, entry.code, entry.reason].compactMap(\.self).joined(separator: ", "),
+        let message = entry.message
+        return [
+            "at": message.at, "text": message.text, "product": message.productID ?? "",
+            "reason": [message.amount, message.code, message.reason].compactMap(\.self).joined(separator: ", "),
             "deliveries": deliveries.filter { $0.event == entry.event }.map {
                 ["text": entry.isAnnounced ? words($0) : "Not sent: events of an import are not delivered."]
             },
@@ -196,7 +198,7 @@ extension Console {
     }
 }
 
-extension TimelineEntry {
+extension TimelineMessage {
     /// The units of a purchase, or the purchases of a merge, as in "3 units".
     var amount: String? {
         units.map { counted($0, type == EventType.customerMerged.rawValue ? "purchase" : "unit") }

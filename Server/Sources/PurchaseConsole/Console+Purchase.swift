@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
@@ -35,7 +36,8 @@ extension Console {
             "submissions": Self.table(claims, app), "news": Self.table(news, app),
         ]
         let accepted = claims.first { $0.verdict == .accepted }
-        if let entry = accepted?.submissionID ?? news.first?.entryID ?? claims.first?.submissionID {
+        let entry = accepted?.submissionID ?? news.first?.entryID ?? claims.first?.submissionID
+        if let entry = entry.flatMap(UUID.init(uuidString:)) {
             values.merge(try await evidence(of: entry, app)) { $1 }
             values["links"] = [Self.proofLink(entry, app)]
         }
@@ -43,7 +45,7 @@ extension Console {
     }
 
     private func story(
-        _ purchase: RecordedPurchase, _ claims: [SubmissionRecord], _ app: String, _ visit: ConsoleVisit
+        _ purchase: RecordedPurchase, _ claims: [SubmissionMessage], _ app: String, _ visit: ConsoleVisit
     ) async throws -> [String: Any] {
         var entitlements: [Entitlement] = []
         var values: [String: Any] = [:]
@@ -77,7 +79,7 @@ extension Console {
     }
 
     /// The purchases that claims without success name, and that nobody owns, by transaction.
-    func held(namedBy claims: [SubmissionRecord], _ app: String) async throws -> [String: RecordedPurchase] {
+    func held(namedBy claims: [SubmissionMessage], _ app: String) async throws -> [String: RecordedPurchase] {
         var held: [String: RecordedPurchase] = [:]
         for id in Set(claims.filter { $0.verdict != .accepted }.compactMap(\.transactionID)) {
             held[id] = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: id))
@@ -99,7 +101,7 @@ extension Console {
             links.append(["href": Self.address("customer", app: app, customer), "text": "Customer \(customer)"])
         }
         let facts: [(String, String?)] = [
-            ("Answer", claim.code), ("Received", "\(claim.receivedAt)"), ("Expected", claim.expected),
+            ("Answer", claim.code), ("Received", claim.receivedAt), ("Expected", claim.expected),
             ("Found", claim.found), ("Product", claim.productID), ("Order", claim.orderID),
             ("Evidence", claim.evidenceKind), ("SHA-256 of the evidence", claim.evidenceSHA256),
             ("Leaf of the record", claim.leafNumber.map { "\($0)" } ?? "not sealed yet"), ("Leaf hash", claim.leafHash),
@@ -133,14 +135,14 @@ extension Console {
         ]
     }
 
-    private static func table(_ news: [NotificationRecord], _ app: String) -> [[String: Any]] {
+    private static func table(_ news: [NotificationMessage], _ app: String) -> [[String: Any]] {
         ConsoleTable.fields(
             "Apple's notifications", ["Received", "Signed", "Notification", "Reason", "Proof"],
             news.map { news in
                 [
                     Cell(news.receivedAt), Cell(news.signedAt),
                     Cell([news.type, news.subtype].compactMap(\.self).joined(separator: " ")),
-                    Cell(news.refundReason), .link("proof", app, news.entryID.uuidString.lowercased()),
+                    Cell(news.refundReason), .link("proof", app, news.entryID),
                 ]
             })
     }

@@ -1,4 +1,5 @@
 import Mustache
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
@@ -100,7 +101,7 @@ extension Entitlement {
     }
 }
 
-extension SubmissionRecord {
+extension SubmissionMessage {
     var stateStyle: String {
         ["accepted": "state good", "rejected": "state bad"][verdict.rawValue] ?? "state warn"
     }

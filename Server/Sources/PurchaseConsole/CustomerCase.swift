@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TextFormats
@@ -9,9 +10,9 @@ struct CustomerCase {
     /// The last seen first.
     var purchases: [RecordedPurchase]
     /// The newest first.
-    var submissions: [SubmissionRecord]
+    var submissions: [SubmissionMessage]
     var orders: [Order]
-    var handGrants: [HandGrantRecord]
+    var handGrants: [HandGrantMessage]
     /// The purchases that nobody owns and that claims of the customer name, by transaction.
     var held: [String: RecordedPurchase] = [:]
 
@@ -158,7 +159,7 @@ struct CustomerCase {
         for act in handGrants where act.isRevocation && act.liftedAt == nil {
             lines.append(
                 Line(
-                    text: "\(act.productID): an operator revoked it on \(act.startsAt).",
+                    text: "\(act.productID): an operator revoked it on \(act.from).",
                     action: "Lift the revocation if it no longer applies."))
         }
         if lines.isEmpty {

@@ -1,3 +1,4 @@
+import PurchaseAPI
 public import PurchaseLedger
 public import PurchaseVerification
 import TextFormats
@@ -52,7 +53,12 @@ extension DisputePack {
 
         init(app: String, ledger: PurchaseLedger) { (self.app, self.ledger) = (app, ledger) }
 
-        private mutating func add(_ id: UUID, at time: Timestamp, _ text: String, code: String? = nil) {
+        private mutating func add(
+            _ id: String, at time: String, _ text: String, code: String? = nil
+        ) throws(LedgerStorageError) {
+            guard let id = UUID(uuidString: id), let time = Timestamp(time) else {
+                throw LedgerStorageError(.corrupt, "the entry \(id) of \(time) has no id or time")
+            }
             var entry = entries[id] ?? Entry(id: id, at: time, texts: [])
             if !entry.texts.contains(text) { entry.texts.append(text) }
             entry.code = entry.code ?? code
@@ -60,7 +66,7 @@ extension DisputePack {
         }
 
         mutating func addCustomer(_ id: String) async throws {
-            try await read(CustomerTimeline(app: app, customerID: id)) { $0.add($1) }
+            try await read(CustomerTimeline(app: app, customerID: id)) { try $0.add($1.message) }
             var filter = SubmissionFilter()
             filter.customerID = id
             try await addClaims(filter)
@@ -72,13 +78,13 @@ extension DisputePack {
 
         /// Adds the entries of a list, as long as there is room.
         private mutating func read<List: LedgerList, Listed>(
-            _ list: List, _ count: (Self) -> Int = { $0.entries.count }, add: (inout Self, Listed) -> Void
+            _ list: List, _ count: (Self) -> Int = { $0.entries.count }, add: (inout Self, Listed) throws -> Void
         ) async throws where List.Answer == ListPage<Listed, List.Cursor> {
             var list = list
             list.limit = Self.page
             for _ in 0..<Self.mostPages where count(self) <= DisputePack.mostEntries {
                 let page = try await ledger.answer(list)
-                for entry in page.entries { add(&self, entry) }
+                for entry in page.entries { try add(&self, entry) }
                 guard let next = page.next else { return }
                 list.cursor = next
             }
@@ -93,7 +99,7 @@ extension DisputePack {
             try await addNotifications(NotificationFilter(transactionID: id))
             for owner in Set(purchases.compactMap(\.customerID)).sorted() {
                 try await read(CustomerTimeline(app: app, customerID: owner)) {
-                    if $1.transactionID == id { $0.add($1) }
+                    if $1.message.transactionID == id { try $0.add($1.message) }
                 }
             }
             guard !purchases.isEmpty || !entries.isEmpty else {
@@ -101,21 +107,21 @@ extension DisputePack {
             }
         }
 
-        private mutating func add(_ entry: TimelineEntry) {
+        private mutating func add(_ entry: TimelineMessage) throws(LedgerStorageError) {
             let words = [entry.text, entry.productID, entry.amount].compactMap(\.self)
-            add(entry.entryID, at: entry.at, words.joined(separator: " · "), code: entry.code)
+            try add(entry.entryID, at: entry.at, words.joined(separator: " · "), code: entry.code)
         }
 
         private mutating func addClaims(_ filter: SubmissionFilter) async throws {
             try await read(SubmissionList(app: app, filter: filter)) {
-                $0.add($1.submissionID, at: $1.receivedAt, $1.sentence, code: $1.code)
+                try $0.add($1.submissionID, at: $1.receivedAt, $1.sentence, code: $1.code)
             }
         }
 
         private mutating func addNotifications(_ filter: NotificationFilter) async throws {
             try await read(NotificationList(app: app, filter: filter)) { collection, notification in
                 let type = [notification.type, notification.subtype].compactMap(\.self).joined(separator: " ")
-                collection.add(notification.entryID, at: notification.receivedAt, "Apple's notification \(type)")
+                try collection.add(notification.entryID, at: notification.receivedAt, "Apple's notification \(type)")
             }
         }
     }

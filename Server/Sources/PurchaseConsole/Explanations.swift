@@ -1,3 +1,4 @@
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
@@ -67,7 +68,7 @@ extension NoAccessReason {
     }
 }
 
-extension SubmissionRecord {
+extension SubmissionMessage {
     /// The sentence of the code of a claim.
     var sentence: String {
         DecisionCode(rawValue: code)?.sentence ?? ReasonCode(rawValue: code)?.sentence ?? code

@@ -1,6 +1,7 @@
 import AppStoreConnection
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
@@ -91,9 +92,9 @@ struct ClaimOutageTests {
             let decision = try await world.get("/v1/submissions/\(answer.submission?.uuidString ?? "")")
             let claims = try await world.ledger.answer(SubmissionList(app: "game", limit: 10)).entries
             let claim = try #require(claims.first)
-            #expect(decision.contains(#""decides":"\#(claim.submissionID.text)""#), "\(decision)")
-            let id = try #require(claim.appStoreAnswer)
-            let reply = try await world.get("/v1/submissions/\(id.text)/evidence")
+            #expect(decision.contains(#""decides":"\#(claim.submissionID)""#), "\(decision)")
+            let id = try #require(claim.appStoreAnswerID)
+            let reply = try await world.get("/v1/submissions/\(id)/evidence")
             #expect(reply.contains(#""status":0"#) && reply.contains(bought.transaction))
             for text in [decision, reply, try await world.get("/v1/submissions?limit=10")] {
                 #expect(!text.contains(ConnectionWorld.secret))

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -17,15 +18,16 @@ extension CompareTests {
                 try await mistake.happen(world, id)
                 // The last recorded periods of the product end on the days 50, 45 and 35.
                 for day in [60.0, 80] {
-                    let difference = try await Self.compare(Self.theirs(id, until: day), world).difference
-                    let sentence = difference?.sentence ?? "none"
-                    #expect(difference?.cause == .purchaseNotSeen, "\(mistake.cause): \(sentence)")
-                    #expect(difference.map { "\($0.rule)" } == "nothing_recorded")
-                    #expect(difference?.sentence.hasPrefix("It is open who is right: ") == true)
+                    let comparison = try await Self.compare(Self.theirs(id, until: day), world)
+                    let sentence = comparison.text ?? "none"
+                    #expect(
+                        comparison.code == ComparisonCause.purchaseNotSeen.rawValue, "\(mistake.cause): \(sentence)")
+                    #expect(comparison.rule == "nothing_recorded")
+                    #expect(comparison.text?.hasPrefix("It is open who is right: ") == true)
                 }
                 let known = Self.theirs(id, until: mistake.cause == .refundMissed ? 50 : 45)
                 let cause = mistake.cause == .retryCounted ? ComparisonCause.purchaseNotSeen : mistake.cause
-                #expect(try await Self.compare(known, world).difference?.cause == cause)
+                #expect(try await Self.compare(known, world).code == cause.rawValue)
             }
         }
     }
@@ -42,13 +44,13 @@ extension CompareTests {
                 _ answer: ForeignAnswer, _ cause: ComparisonCause, _ rule: String, evidence transaction: String?,
                 _ location: SourceLocation = #_sourceLocation
             ) async throws {
-                let difference = try await Self.compare(answer, world).difference
-                #expect(difference?.cause == cause, "\(difference?.sentence ?? "none")", sourceLocation: location)
-                #expect(difference.map { "\($0.rule)" } == rule, sourceLocation: location)
+                let comparison = try await Self.compare(answer, world)
+                #expect(comparison.code == cause.rawValue, "\(comparison.text ?? "none")", sourceLocation: location)
+                #expect(comparison.rule == rule, sourceLocation: location)
                 let right = cause.right == .ours ? "Assay is right: " : "It is open who is right: "
-                #expect(difference?.sentence.hasPrefix(right) ?? false, sourceLocation: location)
+                #expect(comparison.text?.hasPrefix(right) ?? false, sourceLocation: location)
                 if let transaction {
-                    #expect(difference?.evidence.map(\.transactionID) == [transaction], sourceLocation: location)
+                    #expect(comparison.evidence?.map(\.transactionID) == [transaction], sourceLocation: location)
                 }
             }
             // The App Store signs a period up to a day before it begins.
@@ -63,7 +65,7 @@ extension CompareTests {
                 })
             try await expect(Self.theirs("early", active: true), .notStarted, "state_1", evidence: "10")
             try await expect(Self.theirs("early", until: 70.5), .notStarted, "state_1", evidence: "10")
-            #expect(try await Self.compare(Self.theirs("early", active: false), world).difference == nil)
+            #expect(try await Self.compare(Self.theirs("early", active: false), world).agrees)
             _ = try await world.claim(
                 "20", product: LedgerWorld.monthly, customer: "banned",
                 try LedgerWorld.period("20", original: "20", from: 5))
@@ -99,16 +101,16 @@ extension CompareTests {
                     try await world.ledger.perform(
                         ClaimSeat(
                             app: "example", originalTransactionID: "900", customerID: member, requestID: member)
-                    ).seat.seatID)
+                    ).seatID)
             }
             world.clock.advance(days: 21)
             try await expect(Self.theirs("third", until: 60), .seatCounted, "seats", evidence: nil)
-            #expect(try await Self.compare(Self.theirs("second", until: 60), world).difference == nil)
+            #expect(try await Self.compare(Self.theirs("second", until: 60), world).agrees)
             try await world.ledger.perform(
                 UnclaimSeat(app: "example", originalTransactionID: "900", seatID: seats[0]))
             world.clock.advance(seconds: 60)
             try await expect(Self.theirs("first", until: 60), .seatCounted, "seats", evidence: nil)
-            #expect(try await Self.compare(Self.theirs("third", until: 60), world).difference == nil)
+            #expect(try await Self.compare(Self.theirs("third", until: 60), world).agrees)
         }
     }
 }

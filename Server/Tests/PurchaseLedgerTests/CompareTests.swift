@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -184,16 +185,17 @@ struct CompareTests {
             // A third of the grants ends.
             world.clock.advance(days: 1)
             let comparisons = try await world.ledger.answer(CompareAnswers(app: "example", answers.shuffled()))
-            let different = comparisons.filter { $0.difference != nil }
+            let different = comparisons.filter { !$0.agrees }
             #expect(different.count == 200)
-            #expect(Set(different.map(\.theirs.customerID)) == Set(planted.keys))
+            #expect(Set(different.map(\.customerID)) == Set(planted.keys))
             for comparison in different {
-                let id = comparison.theirs.customerID
-                let (difference, mistake) = (try #require(comparison.difference), try #require(planted[id]))
-                #expect(difference.cause == mistake.cause && "\(difference.rule)" == mistake.rule, "\(comparison)")
+                let id = comparison.customerID
+                let mistake = try #require(planted[id])
+                #expect(comparison.code == mistake.cause.rawValue && comparison.rule == mistake.rule, "\(comparison)")
                 guard mistake.cause.right == .ours else { continue }
-                #expect(difference.sentence.hasPrefix("Assay is right: "))
-                #expect(difference.evidence.contains { $0.transactionID.hasPrefix(id) && !$0.entryIDs.isEmpty })
+                #expect(comparison.text?.hasPrefix("Assay is right: ") == true)
+                let evidence = try #require(comparison.evidence)
+                #expect(evidence.contains { $0.transactionID.hasPrefix(id) && !$0.entryIDs.isEmpty })
             }
             try await database.close()
         }
@@ -222,18 +224,18 @@ struct CompareTests {
                 let id = "\(number + 1)000"
                 try await mistake.happen(world, id)
                 let comparison = try await Self.compare(mistake.says(id), world)
-                #expect(comparison.difference?.cause == mistake.cause, "\(comparison)")
-                #expect(comparison.difference.map { "\($0.rule)" } == mistake.rule)
+                #expect(comparison.code == mistake.cause.rawValue, "\(comparison)")
+                #expect(comparison.rule == mistake.rule)
                 // What the ledger says agrees with itself.
                 var own = mistake.says(id)
-                own.isActive = comparison.ours?.state == .active
-                own.end = comparison.ours?.until.map { .at($0) } ?? .unlimited
-                #expect(try await Self.compare(own, world).difference == nil, "\(mistake.cause)")
+                own.isActive = comparison.ours.active
+                own.end = comparison.ours.until.flatMap { Timestamp($0) }.map { .at($0) } ?? .unlimited
+                #expect(try await Self.compare(own, world).agrees, "\(mistake.cause)")
             }
         }
     }
 
-    static func compare(_ answer: ForeignAnswer, _ world: LedgerWorld) async throws -> Comparison {
+    static func compare(_ answer: ForeignAnswer, _ world: LedgerWorld) async throws -> ComparisonMessage {
         try #require(try await world.ledger.answer(CompareAnswers(app: "example", [answer])).first)
     }
 
@@ -245,9 +247,9 @@ struct CompareTests {
                 _ answer: ForeignAnswer, _ cause: ComparisonCause?, _ rule: String = "",
                 _ location: SourceLocation = #_sourceLocation
             ) async throws {
-                let difference = try await Self.compare(answer, world).difference
-                #expect(difference?.cause == cause, "\(difference?.sentence ?? "none")", sourceLocation: location)
-                if cause != nil { #expect(difference.map { "\($0.rule)" } == rule, sourceLocation: location) }
+                let comparison = try await Self.compare(answer, world)
+                #expect(comparison.code == cause?.rawValue, "\(comparison.text ?? "none")", sourceLocation: location)
+                if cause != nil { #expect(comparison.rule == rule, sourceLocation: location) }
             }
             func period(
                 _ customer: String, _ id: String, from start: Double, days: Double = 30,
@@ -317,7 +319,7 @@ struct CompareTests {
             try await period("buyer", "91", from: 20)
             let unasked = Self.theirs("buyer", until: 50) { $0.environment = .sandbox }
             try await expect(unasked, .purchaseNotSeen, "nothing_recorded")
-            #expect(try await Self.compare(unasked, world).difference?.sentence.contains("sandbox, which") == false)
+            #expect(try await Self.compare(unasked, world).text?.contains("sandbox, which") == false)
             // Transferred by an operator.
             _ = try await world.ledger.perform(
                 MovePurchase(app: "example", transactionID: "60", to: "heir", reason: "asked"))
@@ -334,10 +336,10 @@ struct CompareTests {
                 "10", product: LedgerWorld.monthly, customer: "device",
                 try LedgerWorld.period("10", original: "10", from: 5))
             let theirs = Self.theirs("device", active: false)
-            let before = try await Self.compare(theirs, world).difference?.evidence
+            let before = try await Self.compare(theirs, world).evidence
             #expect(before?.first?.entryIDs.isEmpty == false)
             try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
-            let after = try await Self.compare(theirs, world).difference?.evidence
+            let after = try await Self.compare(theirs, world).evidence
             #expect(after == before)
         }
     }

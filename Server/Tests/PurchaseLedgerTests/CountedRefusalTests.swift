@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -30,7 +31,7 @@ struct CountedRefusalTests {
         try await world.ledger.recordCountedRefusals()
     }
 
-    private func counted(_ world: LedgerWorld) async throws -> [SubmissionRecord] {
+    private func counted(_ world: LedgerWorld) async throws -> [SubmissionMessage] {
         try await world.submissions().filter { $0.refusals != nil }
     }
 
@@ -66,10 +67,10 @@ struct CountedRefusalTests {
             let entry = try #require(try await counted(world).first)
             #expect(try await counted(world).count == entries + 1)
             #expect(entry.refusals == 20 * (3 + 8 + 1) && entry.keyID == Self.key && entry.customerID == nil)
-            #expect(entry.code == "evidence_unrecognized" && entry.verdict == .rejected && !entry.isRestore)
+            #expect(entry.code == "evidence_unrecognized" && entry.verdict == .rejected && !entry.restore)
             #expect(entry.evidenceSHA256 == StorableEvidence(forged(19), isVerified: false).sha256.hexadecimal)
             #expect(entry.found?.hasPrefix("240 refusals beyond the daily budget since ") == true)
-            let id = entry.submissionID
+            let id = try #require(UUID(uuidString: entry.submissionID))
             #expect(try await world.ledger.answer(SubmissionByID(app: "example", submissionID: id))?.refusals == 240)
             // Nothing more was counted.
             let after = try await DatabaseContent(world.database)

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -21,7 +22,7 @@ struct CustomerTimelineTests {
                     let page = try await world.ledger.answer(
                         CustomerTimeline(app: "example", customerID: "alice", cursor: cursor, limit: limit))
                     #expect(page.mergedInto == "bob" && page.entries.count <= limit)
-                    types += page.entries.map { $0.code ?? $0.type }
+                    types += page.entries.map { $0.message.code ?? $0.message.type }
                     cursor = page.next
                 } while cursor != nil
                 #expect(types == ["granted", "transaction_not_found", "customer_merged"], "\(limit)")

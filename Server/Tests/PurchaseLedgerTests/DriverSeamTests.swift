@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import Synchronization
@@ -53,12 +54,12 @@ struct DriverSeamTests {
             let outcome = try await world.claim("1", order: order.id, evidence)
             #expect(outcome.code == "accepted" && !outcome.isReplayed)
             let submissions = try await world.submissions()
-            #expect(submissions.map(\.submissionID) == [outcome.submissionID])
+            #expect(submissions.map(\.submissionID) == [outcome.submissionID.text])
             #expect(try await world.order(order.id).status == .paid)
             #expect(try await world.entitlement()?.balance == 1)
             database.fail([.storedCommit])
             let consumed = try await world.consume(1, "a")
-            #expect(consumed.balance == 0 && !consumed.isReplayed)
+            #expect(consumed.balance == 0 && !consumed.replayed)
             database.fail([.storedCommit])
             #expect(try await world.order().status == .created)
             #expect(try await world.events().filter { $0.hasPrefix("order") }.count == 3)
@@ -71,7 +72,7 @@ struct DriverSeamTests {
             database.fail([.lostCommit, .conflict, .lostCommit])
             let outcome = try await world.claim("1", try LedgerWorld.signed("1"))
             #expect(outcome.code == "accepted" && !outcome.isReplayed)
-            #expect(try await world.submissions().map(\.submissionID) == [outcome.submissionID])
+            #expect(try await world.submissions().map(\.submissionID) == [outcome.submissionID.text])
             #expect(try await world.entitlement()?.balance == 1)
         }
     }

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -166,10 +167,10 @@ struct EventTypeTests {
             AddGround(
                 app: "example", customerID: "bob", source: "google_play", reference: "GPA.1",
                 productID: LedgerWorld.yearly,
-                until: Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 + 3_600_000))
-        ).ground
+                until: Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 + 3_600_000)))
         try await history.expect(.groundAdded)
-        try await world.ledger.perform(EndGround(app: "example", customerID: "bob", id: ground.id))
+        try await world.ledger.perform(
+            EndGround(app: "example", customerID: "bob", id: try UUID(answered: ground.groundID)))
         try await history.expect(.groundEnded)
     }
 
@@ -179,7 +180,7 @@ struct EventTypeTests {
         _ = try await world.claim("960", product: LedgerWorld.monthly, customer: "bob", try MintedWorld.mint(team))
         try await history.expect(.granted)
         let claim = ClaimSeat(app: "example", originalTransactionID: "960", customerID: "dora", requestID: "1")
-        let seat = try await world.ledger.perform(claim).seat
+        let seat = try await world.ledger.perform(claim)
         try await history.expect(.seatClaimed)
         _ = try await world.ledger.perform(claim)
         try await history.expect()

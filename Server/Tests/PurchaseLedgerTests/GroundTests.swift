@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -15,7 +16,7 @@ struct GroundTests {
     private static func add(
         _ world: LedgerWorld, _ reference: String = "sub_1", of customer: String = LedgerWorld.customer,
         source: String = "stripe", product: String = LedgerWorld.monthly, until end: Double?
-    ) async throws -> AddGround.Outcome {
+    ) async throws -> GroundMessage {
         try await world.ledger.perform(
             AddGround(
                 app: "example", customerID: customer, source: source, reference: reference, productID: product,
@@ -23,7 +24,7 @@ struct GroundTests {
     }
 
     private static func grounds(_ world: LedgerWorld, of customer: String = LedgerWorld.customer) async throws
-        -> [OutsideGround]
+        -> [GroundMessage]
     {
         try await world.ledger.answer(GroundsOfCustomer(app: "example", customerID: customer)).grounds
     }
@@ -33,9 +34,9 @@ struct GroundTests {
     func life() async throws {
         try await LedgerWorld.with { world in
             let first = try await Self.add(world, until: 30)
-            #expect(!first.isRepeated && first.ground.until == Self.day(30))
+            #expect(first.replayed == false && first.until == "\(Self.day(30))")
             let again = try await Self.add(world, until: 30)
-            #expect(again.isRepeated && again.ground == first.ground)
+            #expect(again.replayed == true && again.groundID == first.groundID && again.until == first.until)
             let active = try #require(try await world.entitlement(LedgerWorld.monthly))
             #expect(active.state == .active && active.sources == ["stripe"] && active.until == Self.day(30))
             #expect(active.transactionID == nil)
@@ -49,12 +50,13 @@ struct GroundTests {
             let google = try #require(try await Self.grounds(world).first { $0.source == "google_play" })
             for _ in 1...2 {
                 try await world.ledger.perform(
-                    EndGround(app: "example", customerID: LedgerWorld.customer, id: google.id))
+                    EndGround(app: "example", customerID: LedgerWorld.customer, id: try UUID(answered: google.groundID))
+                )
             }
             let ended = try #require(try await world.entitlement(LedgerWorld.monthly))
             #expect(ended.state == .expired && ended.sources.isEmpty)
             #expect(try await Self.grounds(world).map(\.source) == ["google_play", "stripe"])
-            #expect(try await Self.grounds(world).first?.endedAt == world.clock.now)
+            #expect(try await Self.grounds(world).first?.endedAt == "\(world.clock.now)")
             let before = try await world.entitlement(LedgerWorld.monthly, at: Self.day(30.5))
             #expect(before?.state == .active && before?.sources == ["google_play"])
             let events = try await world.ledger.answer(EventList(app: "example", limit: 100)).map(\.content)
@@ -75,33 +77,37 @@ struct GroundTests {
                     return refusal
                 }
             }
-            let first = try await Self.add(world, until: 30).ground
+            let first = try await Self.add(world, until: 30)
             let extended = try await Self.add(world, until: 60)
-            #expect(!extended.isRepeated && extended.ground.id == first.id && extended.ground.since == first.since)
+            #expect(extended.replayed == false && extended.groundID == first.groundID && extended.since == first.since)
             let earlier = try await refusal { try await Self.add(world, until: 45) }
             #expect(earlier?.code == .groundDiffers && earlier?.expected?.contains("\(Self.day(60))") == true)
             #expect(earlier?.found == "\(Self.day(45))")
             // A late repetition of the first request is none of these.
             let repeated = try await Self.add(world, until: 30)
-            #expect(repeated.isRepeated && repeated.ground.until == Self.day(60))
+            #expect(repeated.replayed == true && repeated.until == "\(Self.day(60))")
             let product = try await refusal { try await Self.add(world, product: LedgerWorld.pro, until: 90) }
             #expect(product?.code == .groundDiffers && product?.found?.contains(LedgerWorld.pro) == true)
             let customer = try await refusal { try await Self.add(world, of: "bob", until: 90) }
             #expect(customer?.code == .groundDiffers && customer?.expected?.contains(LedgerWorld.customer) == true)
             #expect(try await world.entitlement(LedgerWorld.monthly)?.until == Self.day(60))
-            try await world.ledger.perform(EndGround(app: "example", customerID: LedgerWorld.customer, id: first.id))
+            try await world.ledger.perform(
+                EndGround(app: "example", customerID: LedgerWorld.customer, id: try UUID(answered: first.groundID)))
             let late = try await Self.add(world, until: 60)
-            #expect(late.isRepeated && late.ground.endedAt != nil)
+            #expect(late.replayed == true && late.endedAt != nil)
             let later = try await Self.add(world, until: 30)
-            #expect(later.isRepeated && later.ground.endedAt != nil, "the first request, after the end")
+            #expect(later.replayed == true && later.endedAt != nil, "the first request, after the end")
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
             // A plan change at the shop: another product under the same reference.
             world.clock.advance(days: 1)
             let changed = try await Self.add(world, product: LedgerWorld.pro, until: nil)
-            #expect(!changed.isRepeated && changed.ground.id != first.id && changed.ground.since == world.clock.now)
+            #expect(
+                changed.replayed == false && changed.groundID != first.groundID && changed.since == "\(world.clock.now)"
+            )
             #expect(try await world.entitlement(LedgerWorld.pro)?.sources == ["stripe"])
             // Ending by the first id ends the newest of the reference.
-            try await world.ledger.perform(EndGround(app: "example", customerID: LedgerWorld.customer, id: first.id))
+            try await world.ledger.perform(
+                EndGround(app: "example", customerID: LedgerWorld.customer, id: try UUID(answered: first.groundID)))
             #expect(try await world.entitlement(LedgerWorld.pro)?.state == .expired)
             // A renewal that arrives after the end begins now, without access in between.
             try await Self.add(world, "sub_2", until: 5)
@@ -138,26 +144,29 @@ struct GroundTests {
     )
     func mergedAndErased() async throws {
         try await LedgerWorld.with { world in
-            let ground = try await Self.add(world, of: "guest", until: 30).ground
-            let expired = try await Self.add(world, "sub_9", of: "guest", product: LedgerWorld.pro, until: nil).ground
+            let ground = try await Self.add(world, of: "guest", until: 30)
+            let expired = try await Self.add(world, "sub_9", of: "guest", product: LedgerWorld.pro, until: nil)
             _ = try await world.ledger.perform(
                 MergeCustomers(app: "example", customerID: "guest", into: "alice", reason: "signed in"))
             #expect(try await world.entitlement(LedgerWorld.monthly)?.sources == ["stripe"])
-            #expect(try await Self.add(world, until: 30).isRepeated)
-            #expect(try await Self.add(world, of: "guest", until: 31).ground.id == ground.id)
+            #expect(try await Self.add(world, until: 30).replayed == true)
+            #expect(try await Self.add(world, of: "guest", until: 31).groundID == ground.groundID)
             let revocation = try await world.ledger.perform(
-                RevokeByHand(app: "example", customerID: "alice", .grant(expired.id), reason: "chargeback"))
+                RevokeByHand(
+                    app: "example", customerID: "alice", .grant(try UUID(answered: expired.groundID)),
+                    reason: "chargeback"))
             let revoked = try await world.entitlement(LedgerWorld.pro)
             #expect(revoked?.state == .withdrawn && revoked?.sources.isEmpty == true)
             try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: revocation))
             #expect(try await world.entitlement(LedgerWorld.pro)?.state == .active)
             // A ground is no grant of an operator.
             await #expect(throws: LedgerRefusal.self) {
-                try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: expired.id))
+                try await world.ledger.perform(
+                    LiftByHand(app: "example", customerID: "alice", id: UUID(answered: expired.groundID)))
             }
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
             #expect(try await Self.grounds(world).isEmpty)
-            #expect(try await !Self.add(world, of: "bob", until: 20).isRepeated)
+            #expect(try await Self.add(world, of: "bob", until: 20).replayed == false)
         }
     }
 
@@ -170,7 +179,7 @@ struct GroundTests {
                     for customer in ["alice", "bob", "alice", "bob"] {
                         group.addTask {
                             do {
-                                return try await Self.add(world, "sub_\(round)", of: customer, until: 30).isRepeated
+                                return try await Self.add(world, "sub_\(round)", of: customer, until: 30).replayed
                             } catch {
                                 return nil
                             }

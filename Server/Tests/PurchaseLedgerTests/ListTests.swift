@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -15,7 +16,7 @@ struct ListTests {
                 let id = "\(1000 + number)"
                 _ = try await world.claim(id, try LedgerWorld.signed(id))
             }
-            var (orders, purchases, submissions): ([UUID], [String], [UUID]) = ([], [], [])
+            var (orders, purchases, submissions): ([UUID], [String], [String]) = ([], [], [])
             var orderCursor: OrderCursor?
             repeat {
                 let page = try await world.ledger.answer(
@@ -92,7 +93,10 @@ struct ListTests {
             }
             let all = try await world.submissions()
             #expect(all.count == 60 && Set(all.map(\.code)).count > 2)
-            let middle = all[30].receivedAt
+            func received(_ claim: SubmissionMessage) -> Timestamp {
+                Timestamp(claim.receivedAt) ?? Timestamp(millisecondsSince1970: 0)
+            }
+            let middle = received(all[30])
             var combinations = 0
             for customer in [nil, "alice", "carol", "nobody"] {
                 for order in [nil, orders[0].id] {
@@ -111,8 +115,9 @@ struct ListTests {
                                         let matches = [
                                             customer.map { $0 == record.customerID }, code.map { $0 == record.code },
                                             order.map { $0.uuidString.lowercased() == record.orderID },
-                                            verdict.map { $0 == record.verdict }, from.map { record.receivedAt >= $0 },
-                                            to.map { record.receivedAt < $0 },
+                                            verdict.map { $0.rawValue == record.verdict.rawValue },
+                                            from.map { received(record) >= $0 },
+                                            to.map { received(record) < $0 },
                                             transaction.map { $0 == record.transactionID },
                                         ]
                                         return matches.allSatisfy { $0 ?? true }
@@ -131,8 +136,8 @@ struct ListTests {
     }
 
     /// All pages of a list, three at a time.
-    private func pages(_ world: LedgerWorld, _ filter: SubmissionFilter) async throws -> [UUID] {
-        var (found, cursor): ([UUID], JournalCursor?) = ([], nil)
+    private func pages(_ world: LedgerWorld, _ filter: SubmissionFilter) async throws -> [String] {
+        var (found, cursor): ([String], JournalCursor?) = ([], nil)
         repeat {
             let page = try await world.ledger.answer(
                 SubmissionList(app: "example", filter: filter, cursor: cursor, limit: 3))

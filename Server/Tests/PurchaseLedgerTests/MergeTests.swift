@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -137,7 +138,7 @@ struct MergeTests {
             return outcomes.map { "\($0.balance) \($0.shortfall) \($0.mergedInto ?? "")" }.joined(separator: "\n")
         case .repeatedConsumption:
             let error = await #expect(throws: LedgerRefusal.self) { try await world.consume(7, "first", of: "device") }
-            return "\(error?.code as Any) \(try await world.consume(3, "first", of: "device").isReplayed)"
+            return "\(error?.code as Any) \(try await world.consume(3, "first", of: "device").replayed)"
         case .fulfilment:
             let outcome = try await ledger.perform(
                 FulfilOrder(app: "example", orderID: merging.orders[0], units: 3))
@@ -155,7 +156,7 @@ struct MergeTests {
             for original in ["960", "970", "980"] {
                 outcomes.append(try await MergingWorld.claimSeat(of: original, for: "device", world))
             }
-            return outcomes.map { "\($0.seat) \($0.isReplayed)" }.joined(separator: "\n")
+            return outcomes.map { "\($0)" }.joined(separator: "\n")
         case .unclaim:
             let seats = try await ledger.answer(
                 SeatsOfSubscription(app: "example", originalTransactionID: "980", limit: 10))
@@ -174,7 +175,8 @@ struct MergeTests {
         case .groundEnd:
             let grounds = try await ledger.answer(GroundsOfCustomer(app: "example", customerID: "device")).grounds
             for ground in grounds where ground.source == "google_play" {
-                try await ledger.perform(EndGround(app: "example", customerID: "device", id: ground.id))
+                try await ledger.perform(
+                    EndGround(app: "example", customerID: "device", id: try UUID(answered: ground.groundID)))
             }
             return "\(grounds.count)"
         case .status:

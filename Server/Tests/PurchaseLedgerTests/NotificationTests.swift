@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -33,7 +34,7 @@ struct NotificationTests {
 
     private static func list(
         _ world: LedgerWorld, _ filter: NotificationFilter = NotificationFilter(), limit: Int = 100
-    ) async throws -> [NotificationRecord] {
+    ) async throws -> [NotificationMessage] {
         try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: limit)).entries
     }
 
@@ -64,7 +65,7 @@ struct NotificationTests {
             #expect(try await world.events().count { $0 == "revoked" } == 1)
             let listed = try await Self.list(world)
             #expect(listed.map(\.type) == ["REFUND"] && listed.first?.customerID == LedgerWorld.customer)
-            #expect(listed.first?.transactionID == "1" && listed.first?.entryID == first.submissionID)
+            #expect(listed.first?.transactionID == "1" && listed.first?.entryID == first.submissionID.text)
         }
     }
 
@@ -90,7 +91,7 @@ struct NotificationTests {
             try await world.observe(try MintedWorld.mint(object))
             let listed = try await Self.list(world)
             #expect(listed.map(\.type) == ["OBJECT", "SOMETHING_NEW"])
-            #expect(listed.map(\.content) == [.unknown, .data])
+            #expect(listed.map(\.content) == ["unknown", "data"])
             #expect(try await Self.list(world, NotificationFilter(type: "OBJECT")).count == 1)
             #expect(try await Self.list(world, NotificationFilter(subtype: "OF_2027")).count == 1)
             #expect(try await world.events().isEmpty)
@@ -235,7 +236,7 @@ struct NotificationTests {
             }
             #expect(try await Self.list(world, NotificationFilter(customerID: "alice")).count == 3)
             #expect(try await Self.list(world, NotificationFilter(transactionID: "5")).map(\.transactionID) == ["5"])
-            var (found, place): ([NotificationRecord], Int64) = ([], .max)
+            var (found, place): ([NotificationMessage], Int64) = ([], .max)
             repeat {
                 let page = try await world.ledger.answer(NotificationList(app: "example", before: place, limit: 2))
                 #expect(page.entries.count <= 2)

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -165,7 +166,8 @@ struct RebuildTests {
             millisecondsSince1970: world.clock.now.millisecondsSince1970 + Int64(step % 4 + 1) * 86_400_000)
         do {
             if step % 3 == 0, let ground = try await world.ledger.answer(query).grounds.first {
-                try await world.ledger.perform(EndGround(app: "example", customerID: customer, id: ground.id))
+                try await world.ledger.perform(
+                    EndGround(app: "example", customerID: customer, id: try UUID(answered: ground.groundID)))
             } else {
                 _ = try await world.ledger.perform(
                     AddGround(

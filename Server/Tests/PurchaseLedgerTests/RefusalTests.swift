@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -36,18 +37,19 @@ struct RefusalTests {
             #expect(Set(restored.refused.map(\.submissionID)).count == 1)
             #expect(try await entries(world) == 2)
             let listed = try await world.submissions()
-            #expect(listed.count == 2 && listed.contains { $0.submissionID == restored.refused.first?.submissionID })
+            #expect(
+                listed.count == 2 && listed.contains { $0.submissionID == restored.refused.first?.submissionID?.text })
             for change: (inout SubmissionFilter) -> Void in [
                 { $0.verdict = .rejected }, { $0.customerID = "alice" }, { $0.code = "evidence_unrecognized" },
             ] {
                 var filter = SubmissionFilter()
                 change(&filter)
                 let found = try await world.submissions(filter).first { $0.found == "90 refused pieces of evidence" }
-                #expect(found?.keyID == "0123456789abcdef" && found?.isRestore == true && found?.customerID == "alice")
+                #expect(found?.keyID == "0123456789abcdef" && found?.restore == true && found?.customerID == "alice")
             }
             let id = try #require(restored.refused.first?.submissionID)
             let record = try await world.ledger.answer(SubmissionByID(app: "example", submissionID: id))
-            #expect(record?.verdict == .rejected && record?.isErased == false)
+            #expect(record?.verdict == .rejected && record?.erased == false)
             let hash = StorableEvidence(evidence[0], isVerified: false).sha256
             #expect(try await world.ledger.answer(EvidenceByHash(sha256: hash)) == evidence[0])
             try await world.requireConsistency()
@@ -55,7 +57,7 @@ struct RefusalTests {
                 EraseCustomer(app: "example", customerID: "alice", reason: "asked by letter"))
             #expect(try await world.ledger.answer(EvidenceByHash(sha256: hash)) == nil)
             let erased = try await world.ledger.answer(SubmissionByID(app: "example", submissionID: id))
-            #expect(erased?.isErased == true && erased?.customerID == nil)
+            #expect(erased?.erased == true && erased?.customerID == nil)
         }
     }
 

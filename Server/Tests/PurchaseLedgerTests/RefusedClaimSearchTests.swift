@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -9,13 +10,13 @@ import Testing
 struct RefusedClaimSearchTests {
     private let forged = Array("forged".utf8)
 
-    private func claims(_ world: LedgerWorld, of transaction: String) async throws -> [SubmissionRecord] {
+    private func claims(_ world: LedgerWorld, of transaction: String) async throws -> [SubmissionMessage] {
         var filter = SubmissionFilter()
         filter.transactionID = transaction
         return try await world.submissions(filter)
     }
 
-    private func claims(_ world: LedgerWorld, by customer: String) async throws -> [SubmissionRecord] {
+    private func claims(_ world: LedgerWorld, by customer: String) async throws -> [SubmissionMessage] {
         var filter = SubmissionFilter()
         filter.customerID = customer
         return try await world.submissions(filter)

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -12,16 +13,16 @@ extension SeatClaimTests {
         try await Self.with(seats: 2) { world in
             let first = try await Self.claim(world, "bob", request: "r1")
             let again = try await Self.claim(world, "bob", request: "r1")
-            #expect(again.isReplayed && again.seat == first.seat)
-            #expect(try await Self.claim(world, "bob", request: "r2").seat == first.seat)
+            #expect(again.replayed == true && again.seatID == first.seatID)
+            #expect(try await Self.claim(world, "bob", request: "r2").seatID == first.seatID)
             await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "carol", request: "r1") }
-            try await Self.unclaim(world, first.seat.seatID)
-            try await Self.unclaim(world, first.seat.seatID)
+            try await Self.unclaim(world, first.seatID)
+            try await Self.unclaim(world, first.seatID)
             let ended = try await Self.claim(world, "bob", request: "r1")
-            #expect(ended.isReplayed && ended.seat.unclaimedAt != nil && !ended.seat.isSeated)
+            #expect(ended.replayed == true && ended.unclaimedAt != nil && !ended.seated)
             world.clock.advance(seconds: 60)
             let new = try await Self.claim(world, "bob", request: "r3")
-            #expect(!new.isReplayed && new.seat.seatID != first.seat.seatID)
+            #expect(new.replayed == false && new.seatID != first.seatID)
             #expect(try await Self.states(world, ["bob"]) == ["active"])
             #expect(
                 try await world.events().filter { $0.hasPrefix("seat_") }
@@ -75,8 +76,8 @@ extension SeatClaimTests {
             }
             let seats = (1...3).map { "0a1b2c3d-4e5f-4a6b-8c7d-00000000000\($0)" }
             let claimed = try await Self.claim(world, "bob", seat: seats[0].uppercased())
-            #expect(claimed.seat.seatID == seats[0])
-            #expect(try await Self.claim(world, "bob", seat: seats[0]).isReplayed)
+            #expect(claimed.seatID == seats[0])
+            #expect(try await Self.claim(world, "bob", seat: seats[0]).replayed == true)
             #expect(try await code { try await Self.claim(world, "carol", seat: seats[0]) } == .seatTaken)
             #expect(
                 try await code { try await Self.claim(world, "carol", seat: seats[0].uppercased()) } == .seatTaken)
@@ -126,7 +127,7 @@ extension SeatClaimTests {
                         ClaimSeat(
                             app: "example", originalTransactionID: "900", customerID: "bob", requestID: request,
                             appTransactionID: download, seatID: seat))
-                    #expect(outcome.seat.seatID == "seat-1" && outcome.seat.appTransactionID == "71")
+                    #expect(outcome.seatID == "seat-1" && outcome.appTransactionID == "71")
                     return nil
                 } catch let refusal as LedgerRefusal {
                     return refusal

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -25,7 +26,7 @@ struct SeatClaimTests {
     @discardableResult
     static func claim(
         _ world: LedgerWorld, _ customer: String, request: String? = nil, seat: String? = nil
-    ) async throws -> ClaimSeat.Outcome {
+    ) async throws -> SeatMessage {
         try await world.ledger.perform(
             ClaimSeat(
                 app: "example", originalTransactionID: "900", customerID: customer,
@@ -104,7 +105,7 @@ struct SeatClaimTests {
     func followsPurchaser() async throws {
         try await Self.with(seats: 2) { world in
             let claimed = try await Self.claim(world, "bob")
-            #expect(!claimed.isReplayed && claimed.seat.isSeated && claimed.seat.customerID == "bob")
+            #expect(claimed.replayed == false && claimed.seated && claimed.customerID == "bob")
             let entitlement = try #require(try await world.entitlement(Self.monthly, of: "bob"))
             #expect(entitlement.state == .active && entitlement.until == Self.day(30))
             #expect(entitlement.since == world.clock.now && entitlement.seats == nil)
@@ -168,7 +169,7 @@ struct SeatClaimTests {
             let listed = try await Self.list(world)
             #expect(listed.seats == 2 && listed.claims == 3 && listed.next == nil)
             #expect(listed.claimed.map(\.customerID) == ["bob", "carol", "dave"])
-            #expect(listed.claimed.map(\.isSeated) == [true, true, false])
+            #expect(listed.claimed.map(\.seated) == [true, true, false])
             try await Self.unclaim(world, listed.claimed[0].seatID)
             world.clock.advance(seconds: 60)
             #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "none"])
@@ -247,7 +248,7 @@ struct SeatClaimTests {
             try await world.ledger.perform(MergeCustomers(app: "example", customerID: "bob", into: "dave"))
             #expect(try await Self.states(world, ["dave", "carol"]) == ["active", "active"])
             #expect(try await Self.list(world).claimed.map(\.customerID) == ["dave", "carol"])
-            #expect(try await Self.claim(world, "bob", request: "request of bob").seat.seatID == "seat-1")
+            #expect(try await Self.claim(world, "bob", request: "request of bob").seatID == "seat-1")
             try await world.requireConsistency()
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "dave", reason: "asked"))
             #expect(try await Self.list(world).claimed.map(\.customerID) == ["carol"])
@@ -271,7 +272,7 @@ struct SeatClaimTests {
     func subscriptions() async throws {
         try await Self.with(seats: 2) { world in
             try await Self.claim(world, "bob")
-            func list(_ customer: String) async throws -> [CustomerSubscription] {
+            func list(_ customer: String) async throws -> [SubscriptionMessage] {
                 try await world.ledger.answer(SubscriptionsOfCustomer(app: "example", customerID: customer))
                     .subscriptions
             }
@@ -280,7 +281,7 @@ struct SeatClaimTests {
             #expect(purchaser.allSatisfy { $0.seat == nil })
             let member = try await list("bob")
             #expect(member.map(\.originalTransactionID) == ["900"] && member.map(\.entitlement.state) == [.active])
-            #expect(member.first?.seat?.requestID == "request of bob" && member.first?.seat?.isSeated == true)
+            #expect(member.first?.seat?.requestID == "request of bob" && member.first?.seat?.seated == true)
             // With a subscription of their own, a member has two, and one entitlement.
             let own = try await world.claim(
                 "950", product: Self.monthly, customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
@@ -341,7 +342,7 @@ struct SeatClaimTests {
                     ClaimSeat(
                         app: "example", originalTransactionID: "900", customerID: customer,
                         requestID: "of \(customer)", appTransactionID: download)
-                ).seat.seatID
+                ).seatID
             }
             func told() async throws -> [String?] {
                 try await world.ledger.answer(EventList(app: "example", limit: 1000))

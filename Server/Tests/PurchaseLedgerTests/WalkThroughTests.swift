@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -23,7 +24,7 @@ struct WalkThroughTests {
             #expect(outcome.price?.milliunits == 990)
             #expect(outcome.entitlement?.balance == 10)
             #expect(try await world.consume(4, "first").balance == 6)
-            #expect(try await world.consume(4, "first").isReplayed)
+            #expect(try await world.consume(4, "first").replayed)
             let refund = try LedgerWorld.signed("1") {
                 $0.quantity = 10
                 $0.appAccountToken = order.appAccountToken.uuidString.lowercased()
@@ -84,9 +85,10 @@ struct WalkThroughTests {
             #expect(outcome.disposition == .refused)
             #expect(try await world.events().isEmpty)
             let record = try #require(try await world.submissions().first)
+            let id = try #require(UUID(uuidString: record.submissionID))
             #expect(record.code == "signature_invalid")
             let stored = try await world.ledger.answer(
-                EvidenceOfEntry(app: "example", entryID: record.submissionID))
+                EvidenceOfEntry(app: "example", entryID: id))
             #expect(stored?.bytes == evidence && stored?.isWhole == true)
         }
     }

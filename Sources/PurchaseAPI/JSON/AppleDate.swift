@@ -8,9 +8,7 @@ public struct AppleDate: Sendable, Hashable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let millisecondsSince1970: Int64
 
-    public init(millisecondsSince1970: Int64) {
-        self.millisecondsSince1970 = millisecondsSince1970
-    }
+    public init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
 
     /// The date of a text of the form `yyyy-MM-dd HH:mm:ss Etc/GMT`; `nil` for any other.
     init?(greenwich text: [UInt8]) {

@@ -5,10 +5,7 @@ struct WrittenJSONReader {
     private var position = 0
     private var nodes: [WrittenJSON.Node] = []
 
-    init(_ bytes: [UInt8], _ bounds: WrittenJSON.Bounds) {
-        self.bytes = bytes
-        self.bounds = bounds
-    }
+    init(_ bytes: [UInt8], _ bounds: WrittenJSON.Bounds) { (self.bytes, self.bounds) = (bytes, bounds) }
 
     /// The values of the whole text.
     mutating func read() throws(WrittenJSON.Flaw) -> [WrittenJSON.Node] {

@@ -19,15 +19,9 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
         consumptionID: String, customerID: String, productID: String, environment: EnvironmentName, quantity: Int64,
         balance: Int64, shortfall: Int64, consumedAt: String, replayed: Bool
     ) {
-        self.consumptionID = consumptionID
-        self.customerID = customerID
-        self.productID = productID
-        self.environment = environment
-        self.quantity = quantity
-        self.balance = balance
-        self.shortfall = shortfall
-        self.consumedAt = consumedAt
-        self.replayed = replayed
+        (self.consumptionID, self.customerID, self.productID) = (consumptionID, customerID, productID)
+        (self.environment, self.quantity, self.balance) = (environment, quantity, balance)
+        (self.shortfall, self.consumedAt, self.replayed) = (shortfall, consumedAt, replayed)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -54,9 +48,7 @@ public struct ConsumptionRequest: Codable, Sendable, Equatable {
     public init(
         productID: String, quantity: Int64? = nil, consumptionID: String? = nil, environment: EnvironmentName? = nil
     ) {
-        self.productID = productID
-        self.quantity = quantity
-        self.consumptionID = consumptionID
+        (self.productID, self.quantity, self.consumptionID) = (productID, quantity, consumptionID)
         self.environment = environment
     }
 

@@ -15,10 +15,7 @@ public struct EntitlementList: Codable, Sendable, Equatable {
     public init(
         customerID: String, at: String? = nil, entitlements: [EntitlementMessage], named: [NamedEntitlementMessage]
     ) {
-        self.customerID = customerID
-        self.at = at
-        self.entitlements = entitlements
-        self.named = named
+        (self.customerID, self.at, self.entitlements, self.named) = (customerID, at, entitlements, named)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -39,10 +36,7 @@ public struct NamedEntitlementMessage: Codable, Sendable, Equatable {
     public var products: [String]
 
     public init(name: String, state: EntitlementMessage.State, until: String? = nil, products: [String]) {
-        self.name = name
-        self.state = state
-        self.until = until
-        self.products = products
+        (self.name, self.state, self.until, self.products) = (name, state, until, products)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -59,8 +53,7 @@ public struct TransactionPage: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(purchases: [TransactionMessage], nextCursor: String? = nil) {
-        self.purchases = purchases
-        self.nextCursor = nextCursor
+        (self.purchases, self.nextCursor) = (purchases, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

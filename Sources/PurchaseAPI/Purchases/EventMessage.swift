@@ -58,31 +58,13 @@ public struct EventMessage: Codable, Sendable, Equatable {
         submissionID: String? = nil, price: Int64? = nil, currency: String? = nil, changed: [RenewalField]? = nil,
         renewal: RenewalMessage? = nil, formerRenewal: RenewalMessage? = nil, entryID: String, missing: [String]? = nil
     ) {
-        self.id = id
-        self.type = type
-        self.at = at
-        self.app = app
-        self.customerID = customerID
-        self.formerCustomerID = formerCustomerID
-        self.ownerCustomerID = ownerCustomerID
-        self.environment = environment
-        self.counts = counts
-        self.productID = productID
-        self.transactionID = transactionID
-        self.originalTransactionID = originalTransactionID
-        self.orderID = orderID
-        self.units = units
-        self.balance = balance
-        self.shortfall = shortfall
-        self.until = until
-        self.reason = reason
-        self.submissionID = submissionID
-        self.price = price
-        self.currency = currency
-        self.changed = changed
-        self.renewal = renewal
-        self.formerRenewal = formerRenewal
-        self.entryID = entryID
+        (self.id, self.type, self.at, self.app) = (id, type, at, app)
+        (self.customerID, self.formerCustomerID, self.ownerCustomerID) = (customerID, formerCustomerID, ownerCustomerID)
+        (self.environment, self.counts, self.productID) = (environment, counts, productID)
+        (self.transactionID, self.originalTransactionID, self.orderID) = (transactionID, originalTransactionID, orderID)
+        (self.units, self.balance, self.shortfall, self.until) = (units, balance, shortfall, until)
+        (self.reason, self.submissionID, self.price, self.currency) = (reason, submissionID, price, currency)
+        (self.changed, self.renewal, self.formerRenewal, self.entryID) = (changed, renewal, formerRenewal, entryID)
         self.missing = missing
     }
 
@@ -194,10 +176,7 @@ public struct EventPage: Codable, Sendable, Equatable {
     /// it.
     public var nextCursor: String
 
-    public init(events: [EventMessage], nextCursor: String) {
-        self.events = events
-        self.nextCursor = nextCursor
-    }
+    public init(events: [EventMessage], nextCursor: String) { (self.events, self.nextCursor) = (events, nextCursor) }
 
     enum CodingKeys: String, CodingKey {
         case events

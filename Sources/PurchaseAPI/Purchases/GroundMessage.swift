@@ -20,17 +20,10 @@ public struct GroundMessage: Codable, Sendable, Equatable {
 
     public init(
         groundID: String, source: String, reference: String, productID: String, environment: EnvironmentName,
-        since: String, until: String? = nil, endedAt: String? = nil, replayed: Bool? = nil
+        since: String, until: String? = nil, endedAt: String? = nil
     ) {
-        self.groundID = groundID
-        self.source = source
-        self.reference = reference
-        self.productID = productID
-        self.environment = environment
-        self.since = since
-        self.until = until
-        self.endedAt = endedAt
-        self.replayed = replayed
+        (self.groundID, self.source, self.reference, self.productID) = (groundID, source, reference, productID)
+        (self.environment, self.since, self.until, self.endedAt) = (environment, since, until, endedAt)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -49,8 +42,7 @@ public struct GroundList: Codable, Sendable, Equatable {
     public var mergedInto: String?
 
     public init(grounds: [GroundMessage], mergedInto: String? = nil) {
-        self.grounds = grounds
-        self.mergedInto = mergedInto
+        (self.grounds, self.mergedInto) = (grounds, mergedInto)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -74,10 +66,7 @@ public struct GroundRequest: Codable, Sendable, Equatable {
     public init(
         source: String, reference: String, productID: String, environment: EnvironmentName? = nil, until: String? = nil
     ) {
-        self.source = source
-        self.reference = reference
-        self.productID = productID
-        self.environment = environment
+        (self.source, self.reference, self.productID, self.environment) = (source, reference, productID, environment)
         self.until = until
     }
 

@@ -38,17 +38,9 @@ public struct InspectionAnswer: Codable, Sendable, Equatable {
         disposition: Disposition? = nil, checks: [InspectionCheck], signature: String? = nil,
         certificates: [InspectedCertificate], certificatePath: [String], content: JSONContent? = nil
     ) {
-        self.evidence = evidence
-        self.encoding = encoding
-        self.verdict = verdict
-        self.code = code
-        self.detail = detail
-        self.disposition = disposition
-        self.checks = checks
-        self.signature = signature
-        self.certificates = certificates
-        self.certificatePath = certificatePath
-        self.content = content
+        (self.evidence, self.encoding, self.verdict, self.code) = (evidence, encoding, verdict, code)
+        (self.detail, self.disposition, self.checks, self.signature) = (detail, disposition, checks, signature)
+        (self.certificates, self.certificatePath, self.content) = (certificates, certificatePath, content)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -73,13 +65,8 @@ public struct InspectedCertificate: Codable, Sendable, Equatable {
         subject: String, issuer: String, serialNumber: String, notBefore: String, notAfter: String, publicKey: String,
         signatureAlgorithm: String
     ) {
-        self.subject = subject
-        self.issuer = issuer
-        self.serialNumber = serialNumber
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.publicKey = publicKey
-        self.signatureAlgorithm = signatureAlgorithm
+        (self.subject, self.issuer, self.serialNumber, self.notBefore) = (subject, issuer, serialNumber, notBefore)
+        (self.notAfter, self.publicKey, self.signatureAlgorithm) = (notAfter, publicKey, signatureAlgorithm)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -119,11 +106,7 @@ public struct InspectionCheck: Codable, Sendable, Equatable {
         name: String, outcome: Outcome, code: String? = nil, detail: String? = nil, expected: String? = nil,
         found: String? = nil
     ) {
-        self.name = name
-        self.outcome = outcome
-        self.code = code
-        self.detail = detail
-        self.expected = expected
-        self.found = found
+        (self.name, self.outcome, self.code, self.detail) = (name, outcome, code, detail)
+        (self.expected, self.found) = (expected, found)
     }
 }

@@ -9,9 +9,7 @@ public struct InspectionRequest: Codable, Sendable, Equatable {
 
     /// A request with one of the three.
     public init(evidence: String? = nil, receiptData: String? = nil, signedTransaction: String? = nil) {
-        self.evidence = evidence
-        self.receiptData = receiptData
-        self.signedTransaction = signedTransaction
+        (self.evidence, self.receiptData, self.signedTransaction) = (evidence, receiptData, signedTransaction)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -16,12 +16,8 @@ public struct OrderRequest: Codable, Sendable, Equatable {
         customerID: String, productID: String, quantity: Int64? = nil, metadata: [String: String]? = nil,
         environment: EnvironmentName? = nil, acceptsRenewal: Bool? = nil
     ) {
-        self.customerID = customerID
-        self.productID = productID
-        self.quantity = quantity
-        self.metadata = metadata
-        self.environment = environment
-        self.acceptsRenewal = acceptsRenewal
+        (self.customerID, self.productID, self.quantity, self.metadata) = (customerID, productID, quantity, metadata)
+        (self.environment, self.acceptsRenewal) = (environment, acceptsRenewal)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -56,9 +52,7 @@ public struct OrderClosingRequest: Codable, Sendable, Equatable {
 }
 
 extension OrderClosingRequest: RequestMessage {
-    public init(members: inout RequestMembers) {
-        reason = members.reason(CodingKeys.reason)
-    }
+    public init(members: inout RequestMembers) { reason = members.reason(CodingKeys.reason) }
 }
 
 /// `POST /v1/orders/{id}/fulfil`: the delivery of an order, or of some of its units.
@@ -75,9 +69,7 @@ public struct FulfilmentRequest: Codable, Sendable, Equatable {
 }
 
 extension FulfilmentRequest: RequestMessage {
-    public init(members: inout RequestMembers) {
-        units = members.quantity(CodingKeys.units)
-    }
+    public init(members: inout RequestMembers) { units = members.quantity(CodingKeys.units) }
 }
 
 /// A page of orders.
@@ -87,8 +79,7 @@ public struct OrderPage: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(orders: [OrderMessage], nextCursor: String? = nil) {
-        self.orders = orders
-        self.nextCursor = nextCursor
+        (self.orders, self.nextCursor) = (orders, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -44,32 +44,11 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var unknownFields: [String]?
 
     public init(
-        submissionID: String, receivedAt: String, verdict: SubmissionVerdict, code: String, expected: String? = nil,
-        found: String? = nil, replayed: Bool, restore: Bool, customerID: String? = nil, orderID: String? = nil,
-        productID: String? = nil, transactionID: String? = nil, quantity: Int64? = nil, evidenceKind: String? = nil,
-        evidenceSHA256: String? = nil, keyID: String? = nil, sourceAddress: String? = nil, leafHash: String,
-        leafNumber: Int64? = nil, erased: Bool
+        submissionID: String, receivedAt: String, verdict: SubmissionVerdict, code: String, replayed: Bool = false,
+        restore: Bool = false, leafHash: String, erased: Bool = false
     ) {
-        self.submissionID = submissionID
-        self.receivedAt = receivedAt
-        self.verdict = verdict
-        self.code = code
-        self.expected = expected
-        self.found = found
-        self.replayed = replayed
-        self.restore = restore
-        self.customerID = customerID
-        self.orderID = orderID
-        self.productID = productID
-        self.transactionID = transactionID
-        self.quantity = quantity
-        self.evidenceKind = evidenceKind
-        self.evidenceSHA256 = evidenceSHA256
-        self.keyID = keyID
-        self.sourceAddress = sourceAddress
-        self.leafHash = leafHash
-        self.leafNumber = leafNumber
-        self.erased = erased
+        (self.submissionID, self.receivedAt, self.verdict, self.code) = (submissionID, receivedAt, verdict, code)
+        (self.replayed, self.restore, self.leafHash, self.erased) = (replayed, restore, leafHash, erased)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -106,11 +85,8 @@ public struct SubmissionDecision: Codable, Sendable, Equatable {
     public init(
         submissionID: String, verdict: SubmissionVerdict, code: String, expected: String? = nil, found: String? = nil
     ) {
-        self.submissionID = submissionID
-        self.verdict = verdict
-        self.code = code
-        self.expected = expected
-        self.found = found
+        (self.submissionID, self.verdict, self.code) = (submissionID, verdict, code)
+        (self.expected, self.found) = (expected, found)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -126,8 +102,7 @@ public struct SubmissionPage: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(submissions: [SubmissionMessage], nextCursor: String? = nil) {
-        self.submissions = submissions
-        self.nextCursor = nextCursor
+        (self.submissions, self.nextCursor) = (submissions, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

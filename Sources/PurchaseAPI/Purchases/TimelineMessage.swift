@@ -27,12 +27,8 @@ public struct TimelineMessage: Codable, Sendable, Equatable {
 
     /// An entry with its required parts.
     public init(at: String, count: Int, type: String, text: String, source: String, entryID: String) {
-        self.at = at
-        self.count = count
-        self.type = type
-        self.text = text
-        self.source = source
-        self.entryID = entryID
+        (self.at, self.count, self.type, self.text) = (at, count, type, text)
+        (self.source, self.entryID) = (source, entryID)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -57,9 +53,7 @@ public struct TimelinePage: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(customerID: String, mergedInto: String? = nil, timeline: [TimelineMessage], nextCursor: String? = nil) {
-        self.customerID = customerID
-        self.mergedInto = mergedInto
-        self.timeline = timeline
+        (self.customerID, self.mergedInto, self.timeline) = (customerID, mergedInto, timeline)
         self.nextCursor = nextCursor
     }
 

@@ -20,9 +20,7 @@ public struct FlatReceipt: Sendable, Equatable {
     }
 
     /// - Parameter members: the members with the keys of the answer.
-    init(members: [Member]) {
-        self.members = members
-    }
+    init(members: [Member]) { self.members = members }
 
     /// - Parameter attributes: the keys of the purchase info, with hyphens, and their values.
     public init(attributes: [(key: String, value: String)]) {
@@ -69,8 +67,7 @@ public struct FlatRenewalInfo: Sendable, Equatable {
     public var isInBillingRetryPeriod: Bool?
 
     public init(autoRenewProductID: String, autoRenews: Bool) {
-        self.autoRenewProductID = autoRenewProductID
-        self.autoRenews = autoRenews
+        (self.autoRenewProductID, self.autoRenews) = (autoRenewProductID, autoRenews)
     }
 
     /// Writes the members.

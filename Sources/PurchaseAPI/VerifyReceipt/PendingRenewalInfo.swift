@@ -18,10 +18,8 @@ extension VerifyReceiptResponse {
         public var promotionalOfferID: String?
 
         public init(productID: String, originalTransactionID: String, autoRenewProductID: String, autoRenews: Bool) {
-            self.productID = productID
-            self.originalTransactionID = originalTransactionID
-            self.autoRenewProductID = autoRenewProductID
-            self.autoRenews = autoRenews
+            (self.productID, self.originalTransactionID) = (productID, originalTransactionID)
+            (self.autoRenewProductID, self.autoRenews) = (autoRenewProductID, autoRenews)
         }
     }
 }

@@ -3,9 +3,7 @@
 struct ReplyReader {
     private let document: WrittenJSON
 
-    init(_ document: WrittenJSON) {
-        self.document = document
-    }
+    init(_ document: WrittenJSON) { self.document = document }
 
     func object(_ name: StaticString, of node: Int) -> Int? {
         document.value(name, of: node).flatMap { document.nodes[$0].kind == .object ? $0 : nil }

@@ -22,8 +22,7 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
 
     /// - Parameter receiptText: the receipt in base64, as the bytes of its text.
     public init(receiptText: [UInt8], password: String? = nil, excludesOldTransactions: Bool = false) {
-        self.receiptText = receiptText
-        self.password = password
+        (self.receiptText, self.password) = (receiptText, password)
         self.excludesOldTransactions = excludesOldTransactions
     }
 

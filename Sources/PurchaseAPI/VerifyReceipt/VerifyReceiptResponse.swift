@@ -24,9 +24,7 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     /// How the reply was written, if it was read.
     private var layout: JSONLayout?
 
-    public init(status: VerifyReceiptStatus) {
-        self.status = status
-    }
+    public init(status: VerifyReceiptStatus) { self.status = status }
 
     /// The paths of what a reply has and this type does not, such as `receipt.in_app[0].name`, of at most 100: unknown
     /// members, and values that Apple does not write, such as a date whose three forms disagree. Empty if the value was
@@ -89,8 +87,7 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         public var appAccountToken: String?
 
         public init(productID: String, transactionID: String) {
-            self.productID = productID
-            self.transactionID = transactionID
+            (self.productID, self.transactionID) = (productID, transactionID)
         }
     }
 }

@@ -3,9 +3,7 @@ public struct VerifyReceiptStatus: RawRepresentable, Codable, Sendable, Hashable
     public let rawValue: Int
 
     /// Any number, known or not.
-    public init(rawValue: Int) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int) { self.rawValue = rawValue }
 
     public static let valid = VerifyReceiptStatus(rawValue: 0)
     /// The request was not an HTTP POST, or not JSON.
@@ -46,8 +44,7 @@ extension VerifyReceiptResponse {
         public var spelling: Spelling
 
         public init(_ isRetryable: Bool, spelling: Spelling = .underscore) {
-            self.isRetryable = isRetryable
-            self.spelling = spelling
+            (self.isRetryable, self.spelling) = (isRetryable, spelling)
         }
 
         public enum Spelling: String, Codable, Sendable, CaseIterable {

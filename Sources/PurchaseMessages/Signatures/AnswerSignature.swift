@@ -30,10 +30,7 @@ public struct AnswerSignature: Sendable, Equatable {
 
     /// The parameters of a signature.
     public init(label: String, created: Int64, keyID: String, nonce: String) {
-        self.label = label
-        self.created = created
-        self.keyID = keyID
-        self.nonce = nonce
+        (self.label, self.created, self.keyID, self.nonce) = (label, created, keyID, nonce)
     }
 
     /// The values of the covered components.
@@ -49,12 +46,8 @@ public struct AnswerSignature: Sendable, Equatable {
         public init(
             status: Int, contentType: String, contentDigest: String, method: String, path: String, requestDigest: String
         ) {
-            self.status = status
-            self.contentType = contentType
-            self.contentDigest = contentDigest
-            self.method = method
-            self.path = path
-            self.requestDigest = requestDigest
+            (self.status, self.contentType, self.contentDigest) = (status, contentType, contentDigest)
+            (self.method, self.path, self.requestDigest) = (method, path, requestDigest)
         }
     }
 
@@ -105,10 +98,7 @@ extension AnswerSignature {
         public var nonce: String
 
         /// A wanted signature under a label.
-        public init(label: String = "assay", nonce: String) {
-            self.label = label
-            self.nonce = nonce
-        }
+        public init(label: String = "assay", nonce: String) { (self.label, self.nonce) = (label, nonce) }
 
         /// Reads `Accept-Signature` (RFC 9421, 5.1).
         ///

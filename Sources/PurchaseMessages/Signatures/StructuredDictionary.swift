@@ -52,8 +52,7 @@ public struct StructuredItem: Sendable, Equatable {
     public var parameters: [StructuredParameter]
 
     public init(_ value: StructuredValue, parameters: [StructuredParameter] = []) {
-        self.value = value
-        self.parameters = parameters
+        (self.value, self.parameters) = (value, parameters)
     }
 
     var text: String { value.text + StructuredParameter.text(parameters) }
@@ -65,10 +64,7 @@ public struct StructuredParameter: Sendable, Equatable {
     public var value: StructuredValue
 
     /// A parameter; without a value it is `true`.
-    public init(_ name: String, _ value: StructuredValue = .boolean(true)) {
-        self.name = name
-        self.value = value
-    }
+    public init(_ name: String, _ value: StructuredValue = .boolean(true)) { (self.name, self.value) = (name, value) }
 
     static func text(_ parameters: [StructuredParameter]) -> String {
         parameters.map { $0.value == .boolean(true) ? ";\($0.name)" : ";\($0.name)=\($0.value.text)" }.joined()

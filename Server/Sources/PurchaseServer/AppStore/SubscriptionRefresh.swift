@@ -1,5 +1,6 @@
 import AppStoreConnection
 import Logging
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
@@ -57,16 +58,16 @@ struct SubscriptionRefresh: Sendable {
 
     /// - Returns: whether Apple answered about all of them.
     private func ask(
-        about owned: [CustomerSubscription], _ name: String, _ terms: AppStoreTerms
+        about owned: [SubscriptionMessage], _ name: String, _ terms: AppStoreTerms
     ) async -> Bool {
         var (left, calls) = (owned, 0)
         while let subscription = left.first, calls < Self.mostCalls {
             calls += 1
             do {
                 let original = subscription.originalTransactionID
-                let bundleID = try await terms.ledger.answer(
-                    BundleOfOriginal(original, in: subscription.entitlement.environment))
-                guard let environment = ValidationEnvironment(subscription.entitlement.environment),
+                let stated = AppStoreEnvironment(subscription.entitlement.environment.rawValue)
+                let bundleID = try await terms.ledger.answer(BundleOfOriginal(original, in: stated))
+                guard let environment = ValidationEnvironment(stated),
                     let app = terms.app(name, bundleID: bundleID ?? terms.apps[name]?.bundleIDs.min())
                 else { return false }
                 let statuses = try await access.server.call(

@@ -5,7 +5,7 @@ package import PurchaseLedger
 /// Compares many answers of another system, a batch at a time, for the HTTP interface and the program.
 package struct BulkComparison {
     /// Asks the ledger.
-    package typealias Asking = @Sendable (CompareAnswers) async throws -> [Comparison]
+    package typealias Asking = @Sendable (CompareAnswers) async throws -> [ComparisonMessage]
 
     /// The number of answers of one read of the ledger.
     private static let batch = 64
@@ -57,17 +57,16 @@ package struct BulkComparison {
         for problem in problems { lines.append((problem.line, try Self.line(problem))) }
         if !waiting.isEmpty {
             let comparisons = try await ask(CompareAnswers(app: app.id, waiting.map(\.answer)))
-            for (place, comparison) in zip(waiting, comparisons) {
+            for (place, var comparison) in zip(waiting, comparisons) {
                 counts.compared += 1
-                guard let difference = comparison.difference else {
+                guard !comparison.agrees, let cause = comparison.code else {
                     counts.agreed += 1
                     continue
                 }
                 counts.differed += 1
-                counts.causes[difference.cause.rawValue, default: 0] += 1
-                var message = ComparisonMessage(comparison)
-                message.line = place.line
-                lines.append((place.line, try Self.line(message)))
+                counts.causes[cause, default: 0] += 1
+                comparison.line = place.line
+                lines.append((place.line, try Self.line(comparison)))
             }
         }
         return lines.sorted { $0.number < $1.number }.flatMap(\.bytes)

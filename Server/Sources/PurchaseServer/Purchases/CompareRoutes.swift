@@ -26,7 +26,7 @@ struct CompareRoutes {
             let theirs = try ForeignAnswer(try await api.request(ComparisonRequest.self, from: body), of: app)
             let comparisons = try await api.ledger.answer(CompareAnswers(app: app.id, [theirs]))
             guard let comparison = comparisons.first else { throw Problem(.internalServerError) }
-            return try Response.json(ComparisonMessage(comparison))
+            return try Response.json(comparison)
         }
     }
 

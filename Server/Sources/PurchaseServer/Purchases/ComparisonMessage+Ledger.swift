@@ -1,5 +1,5 @@
-package import PurchaseAPI
-package import PurchaseLedger
+import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 extension ForeignAnswer {
@@ -23,44 +23,5 @@ extension ForeignAnswer {
                 Rejection(.fieldMalformed, expected: "\(name): a time such as 2026-11-21T10:00:00Z\(or)"))
         }
         return time
-    }
-}
-
-extension ComparisonMessage {
-    package init(_ comparison: Comparison) {
-        let theirs = comparison.theirs
-        var end: String?
-        switch theirs.end {
-        case .unstated: break
-        case .unlimited: end = ComparisonRequest.unlimited
-        case .at(let time): end = "\(time)"
-        }
-        var ours = Access(active: comparison.ours?.state == .active, until: comparison.ours?.until.map { "\($0)" })
-        if let entitlement = comparison.ours {
-            ours.state = entitlement.state.rawValue
-            ours.reason = entitlement.reason?.rawValue
-            ours.productID = entitlement.productID
-            ours.environment = entitlement.environment.name
-            ours.transactionID = entitlement.transactionID
-            if entitlement.isAssumed { ours.assumed = true }
-        }
-        self.init(
-            customerID: theirs.customerID, agrees: comparison.difference == nil,
-            theirs: Access(active: comparison.isTheirsActive, until: end), ours: ours)
-        switch theirs.subject {
-        case .product(let id): productID = id
-        case .entitlement(let name): entitlement = name
-        }
-        guard let difference = comparison.difference else { return }
-        code = difference.cause.rawValue
-        right = difference.cause.right.rawValue
-        rule = "\(difference.rule)"
-        text = difference.sentence
-        evidence = difference.evidence.map {
-            Evidence(
-                environment: $0.environment.name, transactionID: $0.transactionID,
-                originalTransactionID: $0.originalTransactionID, productID: $0.productID,
-                entryIDs: $0.entryIDs.map(\.text))
-        }
     }
 }

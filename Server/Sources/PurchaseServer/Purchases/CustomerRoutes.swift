@@ -40,8 +40,7 @@ struct CustomerRoutes {
                 quantity: consumption.quantity ?? 1, consumptionID: consumptionID,
                 environment: try consumption.environment?.known(to: app),
                 once: try await api.once(request, context, body))
-            let outcome = try await api.ledger.perform(operation)
-            return try Response.json(ConsumptionMessage(outcome, customerID: customerID))
+            return try Response.json(try await api.ledger.perform(operation))
         }
     }
 

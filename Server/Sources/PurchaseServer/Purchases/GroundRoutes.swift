@@ -12,10 +12,8 @@ struct GroundRoutes {
         group.post("customers/:id/grounds") { request, context in try await add(request, context) }
         group.get("customers/:id/grounds") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let answer = try await api.ledger.answer(
-                GroundsOfCustomer(app: app, customerID: try context.identifier("id")))
-            return try Response.json(
-                GroundList(grounds: answer.grounds.map { GroundMessage($0) }, mergedInto: answer.mergedInto))
+            let query = GroundsOfCustomer(app: app, customerID: try context.identifier("id"))
+            return try Response.json(try await api.ledger.answer(query))
         }
         group.delete("customers/:id/grounds/:ground") { request, context in
             let app = try context.requireCaller(.backend).app.id
@@ -31,25 +29,13 @@ struct GroundRoutes {
         let customerID = try context.identifier("id")
         return try await api.bodies.withBody(of: request) { body in
             let ground = try await api.request(GroundRequest.self, from: body)
-            let outcome = try await api.ledger.perform(
+            let added = try await api.ledger.perform(
                 AddGround(
                     app: app.id, customerID: customerID, source: ground.source, reference: ground.reference,
                     productID: ground.productID, environment: try ground.environment?.accepted(by: app) ?? .production,
                     until: try ground.until.map { try Timestamp(end: $0) }))
-            var message = GroundMessage(outcome.ground)
-            message.replayed = outcome.isRepeated
-            message.mergedInto = try await api.survivor(of: customerID, app: app.id)
-            return try Response.json(message, status: outcome.isRepeated ? .ok : .created)
+            return try Response.json(added, status: added.replayed == true ? .ok : .created)
         }
-    }
-}
-
-extension GroundMessage {
-    init(_ ground: OutsideGround) {
-        self.init(
-            groundID: ground.id.text, source: ground.source, reference: ground.reference, productID: ground.productID,
-            environment: EnvironmentName(ground.environment), since: "\(ground.since)",
-            until: ground.until.map { "\($0)" }, endedAt: ground.endedAt.map { "\($0)" })
     }
 }
 

@@ -15,22 +15,6 @@ extension PurchaseAPI.PriorClaim {
     init(_ claim: PriorClaim) { self.init(rawValue: claim.rawValue) }
 }
 
-extension EnvironmentName {
-    init(_ environment: AppStoreEnvironment) { self.init(rawValue: environment.name) }
-}
-
-extension ProductType {
-    init(_ kind: ProductKind) { self.init(rawValue: kind.rawValue) }
-}
-
-extension OfferMessage {
-    init(_ offer: PurchaseOffer) {
-        self.init(
-            type: offer.type, identifier: offer.identifier?.string, discountType: offer.discountType?.string,
-            period: offer.period?.string)
-    }
-}
-
 extension EventMessage {
     /// An event as the HTTP interface, webhooks and the program show it.
     package init(_ event: EventContent) {
@@ -137,13 +121,6 @@ extension TransactionMessage {
     }
 }
 
-extension WithdrawalMessage {
-    init(_ withdrawal: Withdrawal) {
-        self.init(
-            at: "\(withdrawal.date)", units: withdrawal.units, reason: Reason(rawValue: withdrawal.cause.rawValue))
-    }
-}
-
 extension EntitlementList {
     package init(_ query: EntitlementsOfCustomer, _ answer: EntitlementsOfCustomer.Answer) {
         self.init(
@@ -151,92 +128,6 @@ extension EntitlementList {
             entitlements: answer.entitlements.map { EntitlementMessage($0) },
             named: answer.named.map { NamedEntitlementMessage($0) })
         mergedInto = answer.mergedInto
-    }
-}
-
-extension EntitlementMessage {
-    init(_ entitlement: Entitlement) {
-        let isBalance = entitlement.productKind == .consumable
-        self.init(
-            productID: entitlement.productID, productType: ProductType(entitlement.productKind),
-            environment: EnvironmentName(entitlement.environment), state: State(rawValue: entitlement.state.rawValue),
-            reason: entitlement.reason.map { Reason(rawValue: $0.rawValue) },
-            balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
-            since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
-            transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
-            graceEndUnknown: entitlement.isGraceEndUnknown ? true : nil,
-            renewal: entitlement.renewal.map { RenewalMessage($0) },
-            cancelReason: entitlement.cancelReason.map { CancelReason(number: $0) },
-            lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" },
-            sources: entitlement.sources.isEmpty ? nil : entitlement.sources, seats: entitlement.seats)
-    }
-}
-
-extension RenewalMessage {
-    init(_ statement: RenewalStatement) { self.init(statement.info, signedAt: statement.stamp) }
-
-    init(_ info: RenewalInfo, signedAt stamp: Timestamp) {
-        self.init(
-            autoRenew: info.autoRenewStatus.flatMap { $0 == 0 || $0 == 1 ? $0 == 1 : nil },
-            nextProduct: info.nextProductID?.string, renewsAt: info.renewalDate.map { "\($0)" },
-            price: info.renewalPrice?.milliunits, currency: info.renewalPrice?.currency?.string,
-            graceUntil: info.graceEnd.map { "\($0)" }, graceEndUnknown: info.isGraceEndUnknown ? true : nil,
-            billingRetry: info.isInBillingRetry,
-            priceConsent: info.priceIncreaseStatus.flatMap { PriceConsent(number: $0) },
-            intent: info.expirationIntent.map { Intent(number: $0) }, offer: info.offer.map { OfferMessage($0) },
-            commitment: info.commitment.map { CommitmentMessage($0) }, signedAt: "\(stamp)")
-    }
-}
-
-extension CommitmentMessage {
-    fileprivate init(_ commitment: RenewalCommitment) {
-        self.init(
-            period: commitment.period, of: commitment.periods, until: commitment.until.map { "\($0)" },
-            autoRenew: commitment.renews)
-    }
-}
-
-extension NamedEntitlementMessage {
-    init(_ access: NamedAccess) {
-        self.init(
-            name: access.name.string, state: access.isActive ? .active : .inactive,
-            until: access.until.map { "\($0)" }, products: access.products.map(\.string))
-    }
-}
-
-extension ConsumptionMessage {
-    init(_ outcome: ConsumeUnits.Outcome, customerID: String) {
-        self.init(
-            consumptionID: outcome.consumptionID, customerID: customerID, productID: outcome.productID,
-            environment: EnvironmentName(outcome.environment), quantity: outcome.quantity, balance: outcome.balance,
-            shortfall: outcome.shortfall, consumedAt: "\(outcome.consumedAt)", replayed: outcome.isReplayed)
-        mergedInto = outcome.mergedInto
-    }
-}
-
-extension SubmissionMessage {
-    package init(_ submission: SubmissionRecord) {
-        self.init(
-            submissionID: submission.submissionID.text, receivedAt: "\(submission.receivedAt)",
-            verdict: SubmissionVerdict(rawValue: submission.verdict.rawValue), code: submission.code,
-            expected: submission.expected, found: submission.found, replayed: submission.isReplayed,
-            restore: submission.isRestore, customerID: submission.customerID, orderID: submission.orderID,
-            productID: submission.productID, transactionID: submission.transactionID, quantity: submission.quantity,
-            evidenceKind: submission.evidenceKind, evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
-            sourceAddress: submission.sourceAddress, leafHash: submission.leafHash,
-            leafNumber: submission.leafNumber, erased: submission.isErased)
-        evidenceSize = submission.evidenceSize
-        evidenceKept = submission.evidenceKept?.rawValue
-        decision = submission.decision.map {
-            SubmissionDecision(
-                submissionID: $0.id.text, verdict: SubmissionVerdict(rawValue: $0.verdict.rawValue), code: $0.code,
-                expected: $0.rejection?.expected, found: $0.rejection?.found)
-        }
-        refusals = submission.refusals
-        decides = submission.decides?.text
-        appStoreAnswerID = submission.appStoreAnswer?.text
-        nextAttemptAt = submission.nextAttemptAt.map { "\($0)" }
-        unknownFields = submission.unknownMembers
     }
 }
 
@@ -261,29 +152,4 @@ extension EnvironmentName {
 
 extension RegisteredApp {
     fileprivate var knownEnvironments: Set<AppStoreEnvironment> { environments.union([.production, .sandbox, .xcode]) }
-}
-
-extension RefundRequestMessage {
-    package init(_ request: RefundRequest) {
-        self.init(
-            entryID: request.entryID.text, environment: EnvironmentName(request.environment),
-            transactionID: request.transactionID, originalTransactionID: request.originalTransactionID,
-            askedAt: "\(request.askedAt)", asked: request.asked, deadline: "\(request.deadline)",
-            state: request.state.rawValue)
-        productID = request.productID
-        customerID = request.customerID
-        reason = request.reason
-        answeredAt = request.answeredAt.map { "\($0)" }
-        answer = request.answer.map { answer in
-            let measured = answer.percentage != nil && answer.isDelivered ? request.situation : nil
-            return Answer(
-                delivered: answer.isDelivered, consumptionPercentage: answer.percentage,
-                refundPreference: answer.preference == .none ? nil : answer.preference.rawValue,
-                sampleContentProvided: answer.providesSample, quantity: measured?.quantity, used: measured?.used)
-        }
-        refusal = request.refusal
-        appStoreNumber = request.number
-        closedBy = request.closedBy
-        closedAt = request.closedAt.map { "\($0)" }
-    }
 }

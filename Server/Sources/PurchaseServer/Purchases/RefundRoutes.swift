@@ -11,17 +11,15 @@ struct RefundRoutes {
         group.put("customers/:id/consumption_consent") { request, context in try await record(request, context) }
         group.get("customers/:id/consumption_consent") { _, context in
             let app = try context.requireCaller(.backend).app.id
-            let customerID = try context.identifier("id")
-            let consent = try await api.ledger.answer(ConsentOfCustomer(app: app, customerID: customerID))
-            return try Response.json(ConsumptionConsentMessage(consent, of: customerID))
+            let query = ConsentOfCustomer(app: app, customerID: try context.identifier("id"))
+            return try Response.json(try await api.ledger.answer(query))
         }
         group.get("refund_requests") { request, context in
             let app = try context.requireCaller(.backend).app.id
             let state = try request.choice("state", ConsumptionRequestState.self)
             let page = try await api.page(of: RefundRequestList(app: app, state: state), request)
             return try Response.json(
-                RefundRequestPage(
-                    refundRequests: page.entries.map { RefundRequestMessage($0) }, nextCursor: page.next?.text))
+                RefundRequestPage(refundRequests: page.entries.map(\.message), nextCursor: page.next?.text))
         }
     }
 
@@ -30,17 +28,9 @@ struct RefundRoutes {
         let customerID = try context.identifier("id")
         return try await api.bodies.withBody(of: request) { body in
             let answer = try await api.request(ConsumptionConsentRequest.self, from: body)
-            let consent = try await api.ledger.perform(
-                RecordConsumptionConsent(app: app, customerID: customerID, isGiven: answer.consented))
-            return try Response.json(ConsumptionConsentMessage(consent, of: customerID))
+            return try Response.json(
+                try await api.ledger.perform(
+                    RecordConsumptionConsent(app: app, customerID: customerID, isGiven: answer.consented)))
         }
-    }
-}
-
-extension ConsumptionConsentMessage {
-    init(_ consent: ConsumptionConsent?, of customerID: String) {
-        self.init(
-            customerID: customerID, consented: consent?.isGiven, since: consent.map { "\($0.statedAt)" },
-            mergedInto: consent?.mergedInto)
     }
 }

@@ -27,7 +27,7 @@ struct SeatRoutes {
             return try Response.json(
                 SeatPage(
                     originalTransactionID: query.originalTransactionID, environment: EnvironmentName(page.environment),
-                    total: page.seats, claimed: page.claims, seats: page.claimed.map { SeatMessage($0) },
+                    total: page.seats, claimed: page.claims, seats: page.claimed,
                     nextCursor: page.next?.text))
         }
         group.get("customers/:id/subscriptions") { request, context in
@@ -35,12 +35,9 @@ struct SeatRoutes {
             let query = SubscriptionsOfCustomer(app: app.id, customerID: try context.identifier("id"))
             let isAsked = try request.choice("refresh", Flag.self) == .yes
             let outcome = isAsked ? try await refresh.run(app: app.id, customerID: query.customerID) : nil
-            let answer = try await api.ledger.answer(query)
-            return try Response.json(
-                SubscriptionList(
-                    customerID: query.customerID, mergedInto: answer.mergedInto,
-                    subscriptions: answer.subscriptions.map { SubscriptionMessage($0) },
-                    refresh: outcome?.rawValue))
+            var list = try await api.ledger.answer(query)
+            list.refresh = outcome?.rawValue
+            return try Response.json(list)
         }
     }
 
@@ -57,32 +54,12 @@ struct SeatRoutes {
         _ = try request.idempotencyKey()
         return try await api.bodies.withBody(of: request) { body in
             let seat = try await api.request(SeatRequest.self, from: body)
-            let outcome = try await api.ledger.perform(
+            let claimed = try await api.ledger.perform(
                 ClaimSeat(
                     app: app.id, originalTransactionID: original, environment: try seat.environment?.known(to: app),
                     customerID: seat.customerID, requestID: seat.requestID, appTransactionID: seat.appTransactionID,
                     seatID: seat.seatID))
-            var message = SeatMessage(outcome.seat)
-            message.replayed = outcome.isReplayed
-            return try Response.json(message, status: outcome.isReplayed ? .ok : .created)
+            return try Response.json(claimed, status: claimed.replayed == true ? .ok : .created)
         }
-    }
-}
-
-extension SeatMessage {
-    init(_ seat: SeatRecord) {
-        self.init(
-            seatID: seat.seatID, originalTransactionID: seat.originalTransactionID,
-            environment: EnvironmentName(seat.environment), customerID: seat.customerID, requestID: seat.requestID,
-            appTransactionID: seat.appTransactionID, claimedAt: "\(seat.claimedAt)",
-            unclaimedAt: seat.unclaimedAt.map { "\($0)" }, seated: seat.isSeated)
-    }
-}
-
-extension SubscriptionMessage {
-    init(_ subscription: CustomerSubscription) {
-        self.init(
-            originalTransactionID: subscription.originalTransactionID,
-            entitlement: EntitlementMessage(subscription.entitlement), seat: subscription.seat.map { SeatMessage($0) })
     }
 }

@@ -13,7 +13,7 @@ struct SubmissionRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.get("submissions") { request, context in try await list(request, context) }
         group.get("submissions/:id") { _, context in
-            try Response.json(SubmissionMessage(try await submission(context)))
+            try Response.json(try await submission(context))
         }
         group.get("submissions/:id/evidence") { _, context in
             let (app, id) = try Self.place(context)
@@ -30,11 +30,11 @@ struct SubmissionRoutes {
         let app = try context.requireCaller(.backend).app.id
         let page = try await api.page(of: SubmissionList(app: app, filter: try Self.filter(request)), request)
         return try Response.json(
-            SubmissionPage(submissions: page.entries.map { SubmissionMessage($0) }, nextCursor: page.next?.text))
+            SubmissionPage(submissions: page.entries, nextCursor: page.next?.text))
     }
 
     /// The submission that the path names.
-    private func submission(_ context: ServerContext) async throws -> SubmissionRecord {
+    private func submission(_ context: ServerContext) async throws -> SubmissionMessage {
         let (app, id) = try Self.place(context)
         guard let id, let submission = try await api.ledger.answer(SubmissionByID(app: app, submissionID: id))
         else { throw Problem(.notFound, "submission_unknown", "There is no such submission.") }

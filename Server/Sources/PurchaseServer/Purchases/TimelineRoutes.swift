@@ -1,6 +1,6 @@
 import Hummingbird
-package import PurchaseAPI
-package import PurchaseLedger
+import PurchaseAPI
+import PurchaseLedger
 
 /// `GET /v1/customers/{id}/timeline`: what happened to a customer.
 struct TimelineRoutes {
@@ -14,26 +14,7 @@ struct TimelineRoutes {
             return try Response.json(
                 TimelinePage(
                     customerID: query.customerID, mergedInto: page.mergedInto,
-                    timeline: page.entries.map { TimelineMessage($0) }, nextCursor: page.next?.text))
+                    timeline: page.entries.map(\.message), nextCursor: page.next?.text))
         }
-    }
-}
-
-extension TimelineMessage {
-    package init(_ entry: TimelineEntry) {
-        self.init(
-            at: "\(entry.at)", count: entry.count, type: entry.type, text: entry.text, source: entry.source,
-            entryID: entry.entryID.text)
-        lastAt = entry.lastAt.map { "\($0)" }
-        code = entry.code
-        environment = entry.environment
-        productID = entry.productID
-        transactionID = entry.transactionID
-        orderID = entry.orderID
-        formerCustomerID = entry.formerCustomerID
-        units = entry.units
-        balance = entry.balance
-        until = entry.until.map { "\($0)" }
-        reason = entry.reason
     }
 }

@@ -180,8 +180,8 @@ struct ListKind: Sendable {
     var takes: [String] = []
     /// The options of which one must be given; none if all can be left out.
     var needs: [String] = []
-    /// Headings, and the members that they show: `a.b` is a member of a member, `a|b` the first of two that is there.
-    /// The member `count` is the number of equal rows that one line stands for.
+    /// Headings, and the members that they show (`MessageText.table`). The member `count` is the number of equal rows
+    /// that one line stands for.
     let columns: KeyValuePairs<String, String>
     /// The members in which rejected claims are equal, so that one line stands for them.
     var joined: [String] = []
@@ -195,67 +195,19 @@ struct ListKind: Sendable {
 
     /// A line for each entry, or for several equal ones.
     func table(of rows: [[String: Any]]) -> TextTable {
-        var table = TextTable(columns.map(\.key))
-        var rest = rows[...]
-        while let first = rest.first {
+        var (shown, rest): ([[String: Any]], ArraySlice<[String: Any]>) = ([], rows[...])
+        while var first = rest.first {
             let isJoined = !joined.isEmpty && first["verdict"] as? String == "rejected"
             let equal =
-                isJoined ? rest.prefix { row in joined.allSatisfy { cell(row, $0) == cell(first, $0) } } : [first]
+                isJoined
+                ? rest.prefix { row in
+                    joined.allSatisfy { MessageText.cell(row, $0) == MessageText.cell(first, $0) }
+                } : [first]
             rest = rest.dropFirst(max(1, equal.count))
             let count = equal.reduce(0) { $0 + (($1["refusals"] ?? $1["count"]) as? Int ?? 1) }
-            table.append(columns.map { $0.value == "count" ? (count > 1 ? "\(count)" : "-") : cell(first, $0.value) })
+            first["count"] = count > 1 ? count : nil
+            shown.append(first)
         }
-        return table
+        return MessageText.table(columns, shown)
     }
-
-    private func cell(_ row: [String: Any], _ path: String) -> String {
-        for path in path.split(separator: "|") {
-            let value = path.split(separator: ".").reduce(row as Any?) { ($0 as? [String: Any])?[String($1)] }
-            if let value { return MessageText.plain(value).printable }
-        }
-        return "-"
-    }
-}
-
-/// Messages for people and as lines of JSON.
-enum MessageText {
-    static func members(_ message: any Encodable) throws -> [String: Any] {
-        try JSONSerialization.jsonObject(with: try JSONEncoder().encode(message)) as? [String: Any] ?? [:]
-    }
-
-    /// The members of a message in alphabetical order, as the HTTP API names them, one a line. Objects inside are
-    /// indented.
-    static func lines(_ message: any Encodable) throws -> String { lines(try members(message), indent: "") }
-
-    private static func lines(_ members: [String: Any], indent: String) -> String {
-        let width = members.keys.map(\.count).max() ?? 0
-        return members.sorted { $0.key < $1.key }.map { name, value in
-            if let object = value as? [String: Any] {
-                return "\(indent)\(name)\n" + lines(object, indent: indent + "  ")
-            }
-            let padding = String(repeating: " ", count: width - name.count + 2)
-            return "\(indent)\(name)\(padding)\(plain(value).printable)\n"
-        }.joined()
-    }
-
-    /// The text of a value of JSON.
-    static func plain(_ value: Any) -> String {
-        if let list = value as? [Any] { return list.map { plain($0) }.joined(separator: ", ") }
-        if let number = value as? NSNumber, String(cString: number.objCType) == "c" {
-            return number.boolValue ? "true" : "false"
-        }
-        return "\(value)"
-    }
-
-    /// Prints a message as a line of JSON.
-    static func write(_ message: any Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        Terminal.write(VisibleText.inJSON([UInt8](try encoder.encode(message))) + [UInt8(ascii: "\n")])
-    }
-}
-
-extension Optional where Wrapped: CustomStringConvertible {
-    /// The text of a cell of a table.
-    var cell: String { map { "\($0)".printable } ?? "-" }
 }

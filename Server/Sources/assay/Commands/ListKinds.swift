@@ -18,7 +18,7 @@ extension ListKind {
         columns: [
             "TRANSACTION": "transaction_id", "CUSTOMER": "customer_id", "PRODUCT": "product_id",
             "ENVIRONMENT": "environment", "QUANTITY": "quantity", "BOUGHT": "purchased_at", "EXPIRES": "expires_at",
-            "WITHDRAWN": "withdrawal.date", "ORDER": "order_id",
+            "WITHDRAWN": "withdrawal.at", "ORDER": "order_id",
         ]
     ) { list, ledger, app in
         if let id = list.filter.transaction {
@@ -62,7 +62,11 @@ extension ListKind {
     ) { list, ledger, app in
         let filter = EventFilter(
             customerID: list.filter.customer, orderID: list.filter.order, transactionID: list.filter.transaction)
-        let after = list.filter.after.flatMap { EventContent.number(inID: $0) }
+        var after: Int64?
+        if let id = list.filter.after {
+            after = try await ledger.event(id, of: app)?.cursor
+            if after == nil { throw InputError(id, "is not the id of an event of \(app)") }
+        }
         return try await list.entries(of: EventSearch(app: app, filter: filter, after: after), ledger) {
             EventMessage($0.content)
         }
@@ -83,7 +87,7 @@ extension ListKind {
         (filter.code, filter.orderID) = (list.filter.code, list.filter.order)
         filter.verdict = try list.filter.choice(list.filter.verdict, "--verdict")
         filter.appStore = try list.filter.choice(list.filter.appStore, "--app-store")
-        return try await list.entries(of: SubmissionList(app: app, filter: filter), ledger) { SubmissionMessage($0) }
+        return try await list.entries(of: SubmissionList(app: app, filter: filter), ledger) { $0 }
     }
 
     private static let customers = ListKind(
@@ -112,9 +116,7 @@ extension ListKind {
         ]
     ) { list, ledger, app in
         let customer = list.filter.customer ?? ""
-        return try await list.entries(of: CustomerTimeline(app: app, customerID: customer), ledger) {
-            TimelineMessage($0)
-        }
+        return try await list.entries(of: CustomerTimeline(app: app, customerID: customer), ledger) { $0.message }
     }
 
     private static let refunds = ListKind(
@@ -126,9 +128,7 @@ extension ListKind {
         ]
     ) { list, ledger, app in
         let state = try list.filter.choice(list.filter.state, "--state", ConsumptionRequestState.self)
-        return try await list.entries(of: RefundRequestList(app: app, state: state), ledger) {
-            RefundRequestMessage($0)
-        }
+        return try await list.entries(of: RefundRequestList(app: app, state: state), ledger) { $0.message }
     }
 
     private static let notifications = ListKind(
@@ -142,9 +142,7 @@ extension ListKind {
     ) { list, ledger, app in
         let filter = NotificationFilter(
             type: list.filter.type, customerID: list.filter.customer, transactionID: list.filter.transaction)
-        return try await list.entries(of: NotificationList(app: app, filter: filter), ledger) {
-            NotificationMessage($0)
-        }
+        return try await list.entries(of: NotificationList(app: app, filter: filter), ledger) { $0 }
     }
 
     private static let webhooks = ListKind(

@@ -42,7 +42,7 @@ struct ReplayRefunds: AsyncParsableCommand {
             repeat {
                 let page = try await ledger.answer(list)
                 for request in page.entries where request.askedAt.millisecondsSince1970 >= start {
-                    replay.add(request.situation, answer: request.answer, refusal: request.refusal)
+                    replay.add(request.situation, answer: request.answer, refusal: request.message.refusal)
                 }
                 let isOld = page.entries.last.map { $0.askedAt.millisecondsSince1970 < start } ?? false
                 list.cursor = isOld ? nil : page.next

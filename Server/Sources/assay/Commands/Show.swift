@@ -69,18 +69,18 @@ struct Show: AsyncParsableCommand {
 
     /// What has the id, besides a customer, and what it is.
     private func messages(_ ledger: PurchaseLedger, _ app: String) async throws -> [(String, any Encodable)] {
-        if let number = EventContent.number(inID: id) {
-            let query = EventSearch(app: app, after: number - 1, limit: 1)
-            let event = try await Self.found { try await ledger.answer(query) }?.entries.first
-            return event.map { $0.content.id == id ? [("change", EventMessage($0.content))] : [] } ?? []
+        if EventContent.number(inID: id) != nil {
+            return try await ledger.event(id, of: app).map { [("change", EventMessage($0.content))] } ?? []
         }
         var found: [(String, any Encodable)] = []
         if let uuid = UUID(uuidString: id) {
-            if let order = try await Self.found({ try await ledger.answer(OrderByID(app: app, orderID: uuid)) }) {
+            if let order = try await PurchaseLedger.found({
+                try await ledger.answer(OrderByID(app: app, orderID: uuid))
+            }) {
                 found.append(("order", OrderMessage(order)))
             }
             if let claim = try await ledger.answer(SubmissionByID(app: app, submissionID: uuid)) {
-                found.append(("claim", SubmissionMessage(claim)))
+                found.append(("claim", claim))
             }
         }
         let purchases = try await ledger.answer(PurchasesOfTransaction(app: app, transactionID: id))
@@ -89,23 +89,14 @@ struct Show: AsyncParsableCommand {
 
     private func showCustomer(_ ledger: PurchaseLedger, _ app: String) async throws -> Bool {
         let name = CustomerSummary(app: app, customerID: id)
-        guard let summary = try await Self.found({ try await ledger.answer(name) }) else { return false }
+        guard let summary = try await PurchaseLedger.found({ try await ledger.answer(name) }) else { return false }
         let query = EntitlementsOfCustomer(app: app, customerID: id, environment: environment, at: at)
         let purchases = try await ledger.answer(PurchasesOfCustomer(app: app, customerID: id, limit: Self.purchases))
         let report = CustomerReport(
             query: query, summary: summary, entitlements: try await ledger.answer(query),
             purchases: purchases.entries, hasMore: purchases.next != nil)
-        if json { try MessageText.write(report.message) } else { Terminal.write(report.text) }
+        if json { try MessageText.write(report.message) } else { Terminal.write(try report.text()) }
         return true
-    }
-
-    /// The answer to a query; `nil` if the ledger knows nothing by the id.
-    private static func found<Answer>(_ query: () async throws -> Answer) async throws -> Answer? {
-        do {
-            return try await query()
-        } catch let refusal as LedgerRefusal where refusal.isOfUnknown {
-            return nil
-        }
     }
 
     /// Asks Apple for the purchases of an order number, and shows what the ledger knows of them.
@@ -151,7 +142,23 @@ struct Show: AsyncParsableCommand {
     }
 }
 
-extension LedgerRefusal {
-    /// Whether the ledger knows nothing by an id.
-    fileprivate var isOfUnknown: Bool { [.customerUnknown, .orderUnknown, .cursorAhead].contains(code) }
+extension PurchaseLedger {
+    /// The event of an app with an id; `nil` if it has none.
+    func event(_ id: String, of app: String) async throws -> StoredEvent? {
+        guard let number = EventContent.number(inID: id) else { return nil }
+        let query = EventSearch(app: app, after: number - 1, limit: 1)
+        let event = try await Self.found { try await answer(query) }?.entries.first
+        return event?.content.id == id ? event : nil
+    }
+
+    /// The answer to a query; `nil` if the ledger knows nothing by the id.
+    fileprivate static func found<Answer>(_ query: () async throws -> Answer) async throws -> Answer? {
+        do {
+            return try await query()
+        } catch let refusal as LedgerRefusal
+            where [.customerUnknown, .orderUnknown, .cursorAhead].contains(refusal.code)
+        {
+            return nil
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification

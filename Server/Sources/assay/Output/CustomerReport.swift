@@ -14,22 +14,51 @@ struct CustomerReport {
     /// Whether there are older ones.
     let hasMore: Bool
 
-    // MARK: For people
-
-    /// Tables, without columns that are empty.
-    var text: String {
+    /// Tables of the same objects for people, without columns that are empty.
+    func text() throws -> String {
+        let message = Message(self)
         var text = "customer \(name) of \(query.app.printable)\(summary.isTester ? ", tester" : "")\n"
-        if let token = summary.appAccountToken { text += "account token \(token.uuidString.lowercased())\n" }
-        if let moment = query.moment { text += "at \(moment)\n" }
-        text += section("may use", entitlementTable, isEmpty: entitlements.entitlements.isEmpty)
-        if !entitlements.named.isEmpty { text += section("named entitlements", namedTable, isEmpty: false) }
-        text += section(
-            hasMore ? "latest purchases; 'assay list purchases' has all" : "purchases", purchaseTable,
-            isEmpty: purchases.isEmpty)
-        if !summary.handGrants.isEmpty {
-            text += section("grants and revocations by operators", handTable, isEmpty: false)
+        if let token = message.app_account_token { text += "account token \(token)\n" }
+        if let moment = message.at { text += "at \(moment)\n" }
+        text += try section(
+            "may use",
+            [
+                "product": "product_id", "kind": "product_type", "environment": "environment", "state": "state",
+                "reason": "reason", "balance": "balance", "shortfall": "shortfall", "since": "since", "until": "until",
+                "transaction": "transaction_id",
+            ], message.entitlements
+        ) { if $0["shortfall"] as? Int == 0 { $0["shortfall"] = nil } }
+        if !message.named.isEmpty {
+            text += try section(
+                "named entitlements", ["name": "name", "state": "state", "until": "until", "by": "products"],
+                message.named)
         }
+        text += try section(
+            hasMore ? "latest purchases; 'assay list purchases' has all" : "purchases",
+            [
+                "transaction": "transaction_id", "original": "original_transaction_id", "product": "product_id",
+                "environment": "environment", "quantity": "quantity", "bought": "purchased_at",
+                "expires": "expires_at", "withdrawn": "withdrawal.at", "owner by": "owner_reason", "order": "order_id",
+            ], message.purchases
+        ) {
+            if $0["quantity"] as? Int == 1 { $0["quantity"] = nil }
+            guard let original = $0["original_transaction_id"] as? String else { return }
+            if $0["transaction_id"] as? String == original { $0["original_transaction_id"] = nil }
+        }
+        guard !message.hand_grants.isEmpty else { return text }
         return text
+            + (try section(
+                "grants and revocations by operators",
+                [
+                    "id": "id", "what": "kind", "product": "product_id", "environment": "environment",
+                    "quantity": "quantity", "from": "from", "until": "until", "lifted": "lifted_at",
+                ], message.hand_grants
+            ) {
+                if $0["quantity"] as? Int == 1 { $0["quantity"] = nil }
+                guard $0["kind"] as? String == "revocation" else { return }
+                let original = $0["revoked_original_transaction_id"] ?? "unknown"
+                $0["kind"] = "revocation of " + ($0["revoked_grant_id"].map { "grant \($0)" } ?? "original \(original)")
+            })
     }
 
     /// The current name, and the requested name if that customer was merged.
@@ -39,78 +68,18 @@ struct CustomerReport {
         return "\(present.printable) (\(query.customerID.printable) was merged into it)"
     }
 
-    private func section(_ title: String, _ table: TextTable, isEmpty: Bool) -> String {
-        "\n\(title):\n" + (isEmpty ? "  nothing\n" : table.text(indent: 2))
-    }
-
-    private var entitlementTable: TextTable {
-        var table = TextTable([
-            "product", "kind", "environment", "state", "reason", "balance", "shortfall", "since", "until",
-            "transaction",
-        ])
-        for entitlement in entitlements.entitlements {
-            let isBalance = entitlement.productKind == .consumable
-            table.append([
-                entitlement.productID.printable, entitlement.productKind.rawValue,
-                entitlement.environment.name.printable, entitlement.state.rawValue,
-                cell(entitlement.reason?.rawValue), isBalance ? "\(entitlement.balance)" : "-",
-                isBalance && entitlement.shortfall > 0 ? "\(entitlement.shortfall)" : "-", cell(entitlement.since),
-                cell(entitlement.until), cell(entitlement.transactionID?.printable),
-            ])
+    /// - Parameter shorten: removes members that say nothing, or joins some.
+    private func section(
+        _ title: String, _ columns: KeyValuePairs<String, String>, _ messages: [any Encodable],
+        _ shorten: (inout [String: Any]) -> Void = { _ in }
+    ) throws -> String {
+        let rows = try messages.map { message in
+            var members = try MessageText.members(message)
+            shorten(&members)
+            return members
         }
-        return table
+        return "\n\(title):\n" + (rows.isEmpty ? "  nothing\n" : MessageText.table(columns, rows).text(indent: 2))
     }
-
-    private var namedTable: TextTable {
-        var table = TextTable(["name", "state", "until", "by"])
-        for access in entitlements.named {
-            table.append([
-                access.name.string.printable, access.isActive ? "active" : "inactive", cell(access.until),
-                cell(access.products.isEmpty ? nil : access.products.map(\.string.printable).joined(separator: ", ")),
-            ])
-        }
-        return table
-    }
-
-    private var purchaseTable: TextTable {
-        var table = TextTable([
-            "transaction", "original", "product", "environment", "quantity", "bought", "expires", "withdrawn",
-            "owner by", "order",
-        ])
-        for purchase in purchases {
-            table.append([
-                purchase.transactionID.printable,
-                purchase.originalTransactionID.utf8.elementsEqual(purchase.transactionID.utf8)
-                    ? "-" : purchase.originalTransactionID.printable,
-                purchase.productID.printable, purchase.environment.name.printable,
-                purchase.quantity == 1 ? "-" : "\(purchase.quantity)", cell(purchase.purchasedAt),
-                cell(purchase.expiresAt), cell(purchase.withdrawal?.date), cell(purchase.ownerReason),
-                cell(purchase.orderID?.uuidString.lowercased()),
-            ])
-        }
-        return table
-    }
-
-    private var handTable: TextTable {
-        var table = TextTable(["id", "what", "product", "environment", "quantity", "from", "until", "lifted"])
-        for record in summary.handGrants {
-            var what = "grant"
-            if record.isRevocation {
-                let grant = record.revokedGrant.map { "of grant \($0.uuidString.lowercased())" }
-                what = "revocation \(grant ?? "of original \(record.revokedOriginalID?.printable ?? "unknown")")"
-            }
-            table.append([
-                record.id.uuidString.lowercased(), what, record.productID.printable, record.environment.name.printable,
-                record.quantity > 1 ? "\(record.quantity)" : "-", "\(record.startsAt)", cell(record.endsAt),
-                cell(record.liftedAt),
-            ])
-        }
-        return table
-    }
-
-    private func cell(_ value: (some CustomStringConvertible)?) -> String { value.map { "\($0)" } ?? "-" }
-
-    // MARK: As JSON
 
     /// The same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators' actions.
     var message: any Encodable { Message(self) }
@@ -126,7 +95,7 @@ struct CustomerReport {
         let named: [NamedEntitlementMessage]
         let purchases: [TransactionMessage]
         let has_more_purchases: Bool
-        let hand_grants: [HandGrant]
+        let hand_grants: [HandGrantMessage]
 
         init(_ report: CustomerReport) {
             let list = EntitlementList(report.query, report.entitlements)
@@ -137,34 +106,7 @@ struct CustomerReport {
             tester = report.summary.isTester
             (entitlements, named) = (list.entitlements, list.named)
             purchases = report.purchases.map { TransactionMessage($0) }
-            has_more_purchases = report.hasMore
-            hand_grants = report.summary.handGrants.map { HandGrant($0) }
-        }
-    }
-
-    private struct HandGrant: Encodable {
-        let id: String
-        let kind: String
-        let product_id: String
-        let environment: String
-        let quantity: Int64?
-        let revoked_original_transaction_id: String?
-        let revoked_grant_id: String?
-        let from: String
-        let until: String?
-        let lifted_at: String?
-
-        init(_ record: HandGrantRecord) {
-            id = record.id.uuidString.lowercased()
-            kind = record.isRevocation ? "revocation" : "grant"
-            product_id = record.productID
-            environment = record.environment.name
-            quantity = record.isRevocation ? nil : record.quantity
-            revoked_original_transaction_id = record.revokedOriginalID
-            revoked_grant_id = record.revokedGrant?.uuidString.lowercased()
-            from = "\(record.startsAt)"
-            until = record.endsAt.map { "\($0)" }
-            lifted_at = record.liftedAt.map { "\($0)" }
+            (has_more_purchases, hand_grants) = (report.hasMore, report.summary.handGrants)
         }
     }
 }

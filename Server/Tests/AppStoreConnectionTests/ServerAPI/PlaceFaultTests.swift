@@ -2,6 +2,7 @@ import AppStoreConnection
 import Foundation
 import HTTPTypes
 import NIOCore
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import Testing
@@ -182,7 +183,7 @@ struct PlaceFaultTests {
         }
         try await world.pass("the refund request is not answered") {
             try await world.ledger.answer(RefundRequestList(app: "open", limit: 10)).entries
-                .allSatisfy { $0.state == .sent }
+                .allSatisfy { $0.message.state == "sent" }
         }
         let consumption = try await world.store.call("consumption", .get)
         #expect(consumption.keys.contains(sold.id))

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -40,7 +41,7 @@ struct AppStoreRecordTests {
             #expect(try await world.balance() == 3, "nothing is revoked silently")
             #expect(try await world.events().last == "contradicted")
             let record = try await world.submission(other.submissionID)
-            #expect(record.code == "accepted" && record.decision == nil && record.appStoreAnswer != nil)
+            #expect(record.code == "accepted" && record.decision == nil && record.appStoreAnswerID != nil)
         }
     }
 
@@ -85,14 +86,14 @@ struct AppStoreRecordTests {
             for limit in [1, 2, 50] {
                 var filter = SubmissionFilter()
                 (filter.appStore, filter.verdict) = (.refused, .accepted)
-                var (found, cursor): ([UUID], JournalCursor?) = ([], nil)
+                var (found, cursor): ([String], JournalCursor?) = ([], nil)
                 repeat {
                     let page = try await world.ledger.answer(
                         SubmissionList(app: "example", filter: filter, cursor: cursor, limit: limit))
                     found += page.entries.map(\.submissionID)
                     cursor = page.next
                 } while cursor != nil
-                #expect(found == [claims[2].submissionID, claims[0].submissionID])
+                #expect(found == [claims[2].submissionID.text, claims[0].submissionID.text])
                 filter.appStore = .contradicted
                 let none = try await world.ledger.answer(
                     SubmissionList(app: "example", filter: filter, limit: limit))

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -52,7 +53,7 @@ extension LedgerWorld {
         try await entitlement(of: customer, environment: .sandbox)?.balance
     }
 
-    func submission(_ id: UUID) async throws -> SubmissionRecord {
+    func submission(_ id: UUID) async throws -> SubmissionMessage {
         try #require(try await ledger.answer(SubmissionByID(app: "example", submissionID: id)))
     }
 }

@@ -5,6 +5,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
+import struct PurchaseAPI.SubmissionMessage
+
 @Suite("Claims that wait for the App Store")
 struct WaitingClaimTests {
     private static func waiting(_ body: (LedgerWorld) async throws -> Void) async throws {
@@ -68,12 +70,12 @@ struct WaitingClaimTests {
             #expect(try await world.balance() == 3)
             #expect(try await world.events() == ["granted", "claim_decided"])
             let record = try await world.submission(claim.submissionID)
-            #expect(record.code == "app_store_pending" && record.decision?.id == decided.submissionID)
+            #expect(record.code == "app_store_pending" && record.decision?.submissionID == decided.submissionID.text)
             #expect(record.decision?.code == "accepted" && record.nextAttemptAt == nil)
             let decision = try await world.submission(decided.submissionID)
-            #expect(decision.decides == claim.submissionID && decision.code == "accepted")
+            #expect(decision.decides == claim.submissionID.text && decision.code == "accepted")
             let reply = try await world.ledger.answer(
-                EvidenceOfEntry(app: "example", entryID: try #require(record.appStoreAnswer)))
+                EvidenceOfEntry(app: "example", entryID: try UUID(answered: record.appStoreAnswerID ?? "")))
             #expect(reply?.bytes == LedgerWorld.agreement().reply)
             // A second server with the same answer is too late.
             guard case .alreadyRecorded = try await world.answer(claim.submissionID, LedgerWorld.agreement()) else {

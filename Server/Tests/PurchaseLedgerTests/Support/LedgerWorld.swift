@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import Synchronization
@@ -210,7 +211,7 @@ struct LedgerWorld: Sendable {
 
     func consume(
         _ quantity: Int64, _ id: String, of customer: String = customer, environment: AppStoreEnvironment? = nil
-    ) async throws -> ConsumeUnits.Outcome {
+    ) async throws -> ConsumptionMessage {
         try await ledger.perform(
             ConsumeUnits(
                 app: "example", customerID: customer, productID: Self.coins, quantity: quantity, consumptionID: id,
@@ -221,7 +222,7 @@ struct LedgerWorld: Sendable {
         try await ledger.answer(EventList(app: "example", limit: 100_000)).map(\.type)
     }
 
-    func submissions(_ filter: SubmissionFilter = SubmissionFilter()) async throws -> [SubmissionRecord] {
+    func submissions(_ filter: SubmissionFilter = SubmissionFilter()) async throws -> [SubmissionMessage] {
         try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).entries
     }
 
@@ -247,4 +248,9 @@ struct LedgerWorld: Sendable {
         let report = try await ledger.audit()
         #expect(report.findings == [], "the audit found differences")
     }
+}
+
+extension UUID {
+    /// An id in an answer of the ledger.
+    init(answered text: String) throws { self = try #require(UUID(uuidString: text)) }
 }

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -133,7 +134,7 @@ struct MergingWorld {
     @discardableResult
     static func claimSeat(
         of original: String, for member: String, _ world: LedgerWorld
-    ) async throws -> ClaimSeat.Outcome {
+    ) async throws -> SeatMessage {
         try await world.ledger.perform(
             ClaimSeat(
                 app: "example", originalTransactionID: original, customerID: member,

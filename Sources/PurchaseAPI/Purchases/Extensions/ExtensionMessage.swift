@@ -20,13 +20,8 @@ public struct ExtensionMessage: Codable, Sendable, Equatable {
         requestID: String, originalTransactionID: String, environment: EnvironmentName, days: Int64,
         extensionReason: String, requestedAt: String, state: String
     ) {
-        self.requestID = requestID
-        self.originalTransactionID = originalTransactionID
-        self.environment = environment
-        self.days = days
-        self.extensionReason = extensionReason
-        self.requestedAt = requestedAt
-        self.state = state
+        (self.requestID, self.originalTransactionID, self.environment) = (requestID, originalTransactionID, environment)
+        (self.days, self.extensionReason, self.requestedAt, self.state) = (days, extensionReason, requestedAt, state)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -15,10 +15,7 @@ public struct ExtensionRequest: Codable, Sendable, Equatable {
         requestID: String, days: Int64, extensionReason: String? = nil, reason: String,
         environment: EnvironmentName? = nil
     ) {
-        self.requestID = requestID
-        self.days = days
-        self.extensionReason = extensionReason
-        self.reason = reason
+        (self.requestID, self.days, self.extensionReason, self.reason) = (requestID, days, extensionReason, reason)
         self.environment = environment
     }
 

@@ -26,10 +26,7 @@ public struct NotificationMessage: Codable, Sendable, Equatable {
     /// The journal entry of its first delivery.
     public var entryID: String
 
-    public init(receivedAt: String, entryID: String) {
-        self.receivedAt = receivedAt
-        self.entryID = entryID
-    }
+    public init(receivedAt: String, entryID: String) { (self.receivedAt, self.entryID) = (receivedAt, entryID) }
 
     enum CodingKeys: String, CodingKey {
         case type, subtype, environment, content, status
@@ -52,8 +49,7 @@ public struct NotificationPage: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(notifications: [NotificationMessage], nextCursor: String? = nil) {
-        self.notifications = notifications
-        self.nextCursor = nextCursor
+        (self.notifications, self.nextCursor) = (notifications, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -69,9 +65,7 @@ public struct NotificationRequest: Codable, Sendable, Equatable {
     /// Whether a body without it is a notification of version 1, which is not signed.
     public var isOfVersion1 = false
 
-    public init(signedPayload: String) {
-        self.signedPayload = signedPayload
-    }
+    public init(signedPayload: String) { self.signedPayload = signedPayload }
 
     enum CodingKeys: String, CodingKey {
         case signedPayload
@@ -102,10 +96,7 @@ public struct NotificationAnswer: Codable, Sendable, Equatable {
     /// Whether it was received before.
     public var repeated: Bool
 
-    public init(entryID: String, repeated: Bool) {
-        self.entryID = entryID
-        self.repeated = repeated
-    }
+    public init(entryID: String, repeated: Bool) { (self.entryID, self.repeated) = (entryID, repeated) }
 
     enum CodingKeys: String, CodingKey {
         case repeated

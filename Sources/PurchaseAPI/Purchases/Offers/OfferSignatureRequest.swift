@@ -19,10 +19,7 @@ public struct OfferSignatureRequest: Codable, Sendable, Equatable {
     /// The request of the Advanced Commerce API as the app will pass it on: JSON as text; only for `advanced_commerce`.
     public var request: String?
 
-    public init(customerID: String, kind: String) {
-        self.customerID = customerID
-        self.kind = kind
-    }
+    public init(customerID: String, kind: String) { (self.customerID, self.kind) = (customerID, kind) }
 
     enum CodingKeys: String, CodingKey {
         case kind, request
@@ -114,10 +111,7 @@ public struct OfferSignatureMessage: Codable, Sendable, Equatable {
     public var mergedInto: String?
 
     public init(customerID: String, kind: String, signedAt: String, entryID: String) {
-        self.customerID = customerID
-        self.kind = kind
-        self.signedAt = signedAt
-        self.entryID = entryID
+        (self.customerID, self.kind, self.signedAt, self.entryID) = (customerID, kind, signedAt, entryID)
     }
 
     enum CodingKeys: String, CodingKey {

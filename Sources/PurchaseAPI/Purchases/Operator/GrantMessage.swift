@@ -17,13 +17,8 @@ public struct GrantMessage: Codable, Sendable, Equatable {
         grantID: String, customerID: String, productID: String, environment: EnvironmentName, quantity: Int64,
         until: String? = nil, reason: String
     ) {
-        self.grantID = grantID
-        self.customerID = customerID
-        self.productID = productID
-        self.environment = environment
-        self.quantity = quantity
-        self.until = until
-        self.reason = reason
+        (self.grantID, self.customerID, self.productID) = (grantID, customerID, productID)
+        (self.environment, self.quantity, self.until, self.reason) = (environment, quantity, until, reason)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -51,10 +46,7 @@ public struct GrantRequest: Codable, Sendable, Equatable {
         productID: String, quantity: Int64? = nil, environment: EnvironmentName? = nil, until: String? = nil,
         reason: String
     ) {
-        self.productID = productID
-        self.quantity = quantity
-        self.environment = environment
-        self.until = until
+        (self.productID, self.quantity, self.environment, self.until) = (productID, quantity, environment, until)
         self.reason = reason
     }
 
@@ -71,5 +63,39 @@ extension GrantRequest: RequestMessage {
         environment = members.optionalIdentifier(CodingKeys.environment).map(EnvironmentName.init(rawValue:))
         until = members.text(CodingKeys.until)
         reason = members.reason(CodingKeys.reason)
+    }
+}
+
+/// An operator's grant or revocation, as `assay show` has it.
+public struct HandGrantMessage: Codable, Sendable, Equatable {
+    /// The id with which it can be lifted.
+    public var id: String
+    /// `grant` or `revocation`.
+    public var kind: String
+    public var productID: String
+    public var environment: EnvironmentName
+    /// Units of a granted consumable; absent for a revocation.
+    public var quantity: Int64?
+    /// The original transaction that it revokes.
+    public var revokedOriginalTransactionID: String?
+    public var revokedGrantID: String?
+    public var from: String
+    public var until: String?
+    public var liftedAt: String?
+
+    public var isRevocation: Bool { kind == "revocation" }
+
+    /// - Parameter quantity: the units of a grant; `nil` for a revocation.
+    public init(id: String, productID: String, environment: EnvironmentName, quantity: Int64?, from: String) {
+        (self.id, self.productID, self.environment, self.from) = (id, productID, environment, from)
+        (kind, self.quantity) = (quantity == nil ? "revocation" : "grant", quantity)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, kind, environment, quantity, from, until
+        case productID = "product_id"
+        case revokedOriginalTransactionID = "revoked_original_transaction_id"
+        case revokedGrantID = "revoked_grant_id"
+        case liftedAt = "lifted_at"
     }
 }

@@ -6,9 +6,7 @@ public struct ProductMessage: Codable, Sendable, Equatable {
     public var registered: Bool
 
     public init(productID: String, firstKnownAt: String, registered: Bool) {
-        self.productID = productID
-        self.firstKnownAt = firstKnownAt
-        self.registered = registered
+        (self.productID, self.firstKnownAt, self.registered) = (productID, firstKnownAt, registered)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -25,8 +23,7 @@ public struct ProductList: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(products: [ProductMessage], nextCursor: String? = nil) {
-        self.products = products
-        self.nextCursor = nextCursor
+        (self.products, self.nextCursor) = (products, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

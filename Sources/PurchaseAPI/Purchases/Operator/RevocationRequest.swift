@@ -14,9 +14,7 @@ public struct RevocationRequest: Codable, Sendable, Equatable {
     public init(
         transactionID: String? = nil, environment: EnvironmentName? = nil, grantID: String? = nil, reason: String
     ) {
-        self.transactionID = transactionID
-        self.environment = environment
-        self.grantID = grantID
+        (self.transactionID, self.environment, self.grantID) = (transactionID, environment, grantID)
         self.reason = reason
     }
 
@@ -54,11 +52,8 @@ public struct RevocationMessage: Codable, Sendable, Equatable {
     public init(
         revocationID: String, customerID: String, transactionID: String? = nil, grantID: String? = nil, reason: String
     ) {
-        self.revocationID = revocationID
-        self.customerID = customerID
-        self.transactionID = transactionID
-        self.grantID = grantID
-        self.reason = reason
+        (self.revocationID, self.customerID, self.transactionID) = (revocationID, customerID, transactionID)
+        (self.grantID, self.reason) = (grantID, reason)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -9,9 +9,7 @@ public struct TesterMessage: Codable, Sendable, Equatable {
 
     /// A customer, and whether they are a tester.
     public init(customerID: String, tester: Bool, replayed: Bool) {
-        self.customerID = customerID
-        self.tester = tester
-        self.replayed = replayed
+        (self.customerID, self.tester, self.replayed) = (customerID, tester, replayed)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -29,8 +27,7 @@ public struct TesterNames: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(testers: [String], nextCursor: String? = nil) {
-        self.testers = testers
-        self.nextCursor = nextCursor
+        (self.testers, self.nextCursor) = (testers, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -52,7 +49,5 @@ public struct TesterRequest: Codable, Sendable, Equatable {
 }
 
 extension TesterRequest: RequestMessage {
-    public init(members: inout RequestMembers) {
-        reason = members.optionalReason(CodingKeys.reason)
-    }
+    public init(members: inout RequestMembers) { reason = members.optionalReason(CodingKeys.reason) }
 }

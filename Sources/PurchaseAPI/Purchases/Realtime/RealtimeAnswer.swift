@@ -34,9 +34,7 @@ public struct RealtimeAlternateProduct: Codable, Sendable, Equatable {
     public var billingPlanType: String?
 
     public init(messageIdentifier: String, productId: String, billingPlanType: String? = nil) {
-        self.messageIdentifier = messageIdentifier
-        self.productId = productId
-        self.billingPlanType = billingPlanType
+        (self.messageIdentifier, self.productId, self.billingPlanType) = (messageIdentifier, productId, billingPlanType)
     }
 }
 
@@ -47,8 +45,7 @@ public struct RealtimePromotionalOffer: Codable, Sendable, Equatable {
     public var promotionalOfferSignatureV2: String
 
     public init(messageIdentifier: String, promotionalOfferSignatureV2: String) {
-        self.messageIdentifier = messageIdentifier
-        self.promotionalOfferSignatureV2 = promotionalOfferSignatureV2
+        (self.messageIdentifier, self.promotionalOfferSignatureV2) = (messageIdentifier, promotionalOfferSignatureV2)
     }
 }
 
@@ -58,7 +55,6 @@ public struct RealtimeAdvancedCommerce: Codable, Sendable, Equatable {
     public var advancedCommerceData: String
 
     public init(messageIdentifier: String, advancedCommerceData: String) {
-        self.messageIdentifier = messageIdentifier
-        self.advancedCommerceData = advancedCommerceData
+        (self.messageIdentifier, self.advancedCommerceData) = (messageIdentifier, advancedCommerceData)
     }
 }

@@ -9,10 +9,7 @@ public struct ConsumptionConsentMessage: Codable, Sendable, Equatable {
     public var mergedInto: String?
 
     public init(customerID: String, consented: Bool? = nil, since: String? = nil, mergedInto: String? = nil) {
-        self.customerID = customerID
-        self.consented = consented
-        self.since = since
-        self.mergedInto = mergedInto
+        (self.customerID, self.consented, self.since, self.mergedInto) = (customerID, consented, since, mergedInto)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -45,12 +45,9 @@ public struct RefundRequestMessage: Codable, Sendable, Equatable {
             delivered: Bool, consumptionPercentage: Int64?, refundPreference: String?, sampleContentProvided: Bool,
             quantity: Int64? = nil, used: Int64? = nil
         ) {
-            self.delivered = delivered
-            self.consumptionPercentage = consumptionPercentage
-            self.refundPreference = refundPreference
-            self.sampleContentProvided = sampleContentProvided
-            self.quantity = quantity
-            self.used = used
+            (self.delivered, self.consumptionPercentage) = (delivered, consumptionPercentage)
+            (self.refundPreference, self.sampleContentProvided) = (refundPreference, sampleContentProvided)
+            (self.quantity, self.used) = (quantity, used)
         }
 
         enum CodingKeys: String, CodingKey {
@@ -65,14 +62,9 @@ public struct RefundRequestMessage: Codable, Sendable, Equatable {
         entryID: String, environment: EnvironmentName, transactionID: String, originalTransactionID: String,
         askedAt: String, asked: Int64 = 1, deadline: String, state: String
     ) {
-        self.entryID = entryID
-        self.environment = environment
-        self.transactionID = transactionID
-        self.originalTransactionID = originalTransactionID
-        self.askedAt = askedAt
-        self.asked = asked
-        self.deadline = deadline
-        self.state = state
+        (self.entryID, self.environment, self.transactionID) = (entryID, environment, transactionID)
+        (self.originalTransactionID, self.askedAt, self.asked) = (originalTransactionID, askedAt, asked)
+        (self.deadline, self.state) = (deadline, state)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -97,8 +89,7 @@ public struct RefundRequestPage: Codable, Sendable, Equatable {
     public var nextCursor: String?
 
     public init(refundRequests: [RefundRequestMessage], nextCursor: String? = nil) {
-        self.refundRequests = refundRequests
-        self.nextCursor = nextCursor
+        (self.refundRequests, self.nextCursor) = (refundRequests, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -19,20 +19,11 @@ public struct SeatMessage: Codable, Sendable, Equatable {
     public var replayed: Bool?
 
     public init(
-        seatID: String, originalTransactionID: String, environment: EnvironmentName, customerID: String?,
-        requestID: String, appTransactionID: String? = nil, claimedAt: String, unclaimedAt: String? = nil,
-        seated: Bool, replayed: Bool? = nil
+        seatID: String, originalTransactionID: String, environment: EnvironmentName, requestID: String,
+        claimedAt: String, seated: Bool = false
     ) {
-        self.seatID = seatID
-        self.originalTransactionID = originalTransactionID
-        self.environment = environment
-        self.customerID = customerID
-        self.requestID = requestID
-        self.appTransactionID = appTransactionID
-        self.claimedAt = claimedAt
-        self.unclaimedAt = unclaimedAt
-        self.seated = seated
-        self.replayed = replayed
+        (self.seatID, self.originalTransactionID, self.environment) = (seatID, originalTransactionID, environment)
+        (self.requestID, self.claimedAt, self.seated) = (requestID, claimedAt, seated)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -64,12 +55,8 @@ public struct SeatPage: Codable, Sendable, Equatable {
         originalTransactionID: String, environment: EnvironmentName, total: Int64, claimed: Int64, seats: [SeatMessage],
         nextCursor: String? = nil
     ) {
-        self.originalTransactionID = originalTransactionID
-        self.environment = environment
-        self.total = total
-        self.claimed = claimed
-        self.seats = seats
-        self.nextCursor = nextCursor
+        (self.originalTransactionID, self.environment, self.total) = (originalTransactionID, environment, total)
+        (self.claimed, self.seats, self.nextCursor) = (claimed, seats, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

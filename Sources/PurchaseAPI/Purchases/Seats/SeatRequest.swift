@@ -16,11 +16,8 @@ public struct SeatRequest: Codable, Sendable, Equatable {
         customerID: String, requestID: String, appTransactionID: String? = nil, seatID: String? = nil,
         environment: EnvironmentName? = nil
     ) {
-        self.customerID = customerID
-        self.requestID = requestID
-        self.appTransactionID = appTransactionID
-        self.seatID = seatID
-        self.environment = environment
+        (self.customerID, self.requestID, self.appTransactionID) = (customerID, requestID, appTransactionID)
+        (self.seatID, self.environment) = (seatID, environment)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -7,9 +7,7 @@ public struct SubscriptionMessage: Codable, Sendable, Equatable {
     public var seat: SeatMessage?
 
     public init(originalTransactionID: String, entitlement: EntitlementMessage, seat: SeatMessage? = nil) {
-        self.originalTransactionID = originalTransactionID
-        self.entitlement = entitlement
-        self.seat = seat
+        (self.originalTransactionID, self.entitlement, self.seat) = (originalTransactionID, entitlement, seat)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -33,9 +31,7 @@ public struct SubscriptionList: Codable, Sendable, Equatable {
     public init(
         customerID: String, mergedInto: String? = nil, subscriptions: [SubscriptionMessage], refresh: String? = nil
     ) {
-        self.customerID = customerID
-        self.mergedInto = mergedInto
-        self.subscriptions = subscriptions
+        (self.customerID, self.mergedInto, self.subscriptions) = (customerID, mergedInto, subscriptions)
         self.refresh = refresh
     }
 

@@ -1,6 +1,5 @@
+public import PurchaseAPI
 import PurchaseVerification
-
-import struct Foundation.UUID
 
 /// Compares answers of another system with the ledger's. It changes nothing.
 ///
@@ -16,7 +15,7 @@ public struct CompareAnswers: LedgerQuery {
     public init(app: String, _ answers: [ForeignAnswer]) { (self.app, self.answers) = (app, answers) }
 
     /// - Returns: one comparison for each answer, in their order.
-    public func answer(_ reader: LedgerTransaction) throws -> [Comparison] {
+    public func answer(_ reader: LedgerTransaction) throws -> [ComparisonMessage] {
         let comparer = AnswerComparer(reader: reader, app: try reader.app(app))
         return try answers.map { try comparer.comparison($0) }
     }
@@ -30,7 +29,7 @@ private struct AnswerComparer {
     /// The most entries that are named for one purchase.
     private static let entries = 3
 
-    func comparison(_ theirs: ForeignAnswer) throws -> Comparison {
+    func comparison(_ theirs: ForeignAnswer) throws -> ComparisonMessage {
         let question = theirs.moment.map(AccessQuestion.at) ?? .now(reader.now)
         var situation = ComparisonSituation(question: question)
         situation.isSubjectKnown = isKnown(theirs.subject)
@@ -40,18 +39,18 @@ private struct AnswerComparer {
             situation.customer = CustomerNumber(rawValue: customer.key)
             try read(theirs, of: customer, into: &situation)
         }
-        var comparison = Comparison(
-            theirs: theirs, isTheirsActive: theirs.isActive(at: question.moment), ours: situation.ours)
+        var comparison = ComparisonMessage(theirs, at: question.moment, ours: situation.ours)
         // Most answers agree, so the rest is read only for those that do not.
         guard ComparisonJudgement(theirs: theirs, situation: situation).finding() != nil else { return comparison }
         try readHistory(theirs, of: customer, into: &situation)
         guard let finding = ComparisonJudgement(theirs: theirs, situation: situation).finding() else {
             return comparison
         }
-        var evidence: [Comparison.Evidence] = []
-        for key in finding.transactions { evidence += try self.evidence(of: key) }
-        comparison.difference = Comparison.Difference(
-            cause: finding.cause, rule: finding.rule, sentence: finding.sentence, evidence: evidence)
+        (comparison.agrees, comparison.code, comparison.right) = (
+            false, finding.cause.rawValue, finding.cause.right.rawValue
+        )
+        (comparison.rule, comparison.text) = ("\(finding.rule)", finding.sentence)
+        comparison.evidence = try finding.transactions.flatMap { try evidence(of: $0) }
         return comparison
     }
 
@@ -145,7 +144,7 @@ private struct AnswerComparer {
         return found
     }
 
-    private func evidence(of key: TransactionKey) throws(LedgerStorageError) -> [Comparison.Evidence] {
+    private func evidence(of key: TransactionKey) throws(LedgerStorageError) -> [ComparisonMessage.Evidence] {
         guard let environment = try reader.environments.key(of: key.environment),
             let row = try reader.transactions.row(key, environment: environment)
         else { return [] }
@@ -158,11 +157,34 @@ private struct AnswerComparer {
                 besides: Int64(JournalKind.customerMerged.rawValue), limit: Self.entries)
         }
         return [
-            Comparison.Evidence(
-                environment: key.environment, transactionID: row.transactionID,
+            ComparisonMessage.Evidence(
+                environment: key.environment.name, transactionID: row.transactionID,
                 originalTransactionID: facts.original.transactionID.string,
-                productID: try reader.products.id(row.productKey), entryIDs: entries ?? [])
+                productID: try reader.products.id(row.productKey), entryIDs: (entries ?? []).map(\.text))
         ]
+    }
+}
+
+extension ComparisonMessage {
+    /// Answers that agree, as long as no difference is known.
+    fileprivate init(_ theirs: ForeignAnswer, at moment: Timestamp, ours entitlement: Entitlement?) {
+        let end: String? =
+            switch theirs.end {
+            case .unstated: nil
+            case .unlimited: ComparisonRequest.unlimited
+            case .at(let time): "\(time)"
+            }
+        var ours = Access(active: entitlement?.state == .active, until: entitlement?.until.map { "\($0)" })
+        (ours.state, ours.reason) = (entitlement?.state.rawValue, entitlement?.reason?.rawValue)
+        (ours.productID, ours.environment) = (entitlement?.productID, entitlement?.environment.name)
+        (ours.transactionID, ours.assumed) = (entitlement?.transactionID, entitlement?.isAssumed == true ? true : nil)
+        self.init(
+            customerID: theirs.customerID, agrees: true,
+            theirs: Access(active: theirs.isActive(at: moment), until: end), ours: ours)
+        switch theirs.subject {
+        case .product(let id): productID = id
+        case .entitlement(let name): self.entitlement = name
+        }
     }
 }
 

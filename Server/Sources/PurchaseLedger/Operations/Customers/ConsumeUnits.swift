@@ -1,3 +1,4 @@
+public import PurchaseAPI
 public import PurchaseVerification
 
 /// Consumes units of a balance, the oldest purchase first. The consumption id makes it idempotent.
@@ -29,25 +30,9 @@ public struct ConsumeUnits: LedgerOperation {
         self.once = once
     }
 
-    /// The consumed units, and the current balance.
-    public struct Outcome: Sendable, Equatable {
-        public var consumptionID: String
-        public var productID: String
-        public var environment: AppStoreEnvironment
-        public var quantity: Int64
-        /// The current balance, even if an earlier request consumed the units.
-        public var balance: Int64
-        public var shortfall: Int64
-        /// When the units were consumed.
-        public var consumedAt: Timestamp
-        public var isReplayed: Bool
-        /// The customer into whom the named one was merged; `nil` if it was not.
-        public var mergedInto: String?
-    }
-
     public var locks: LedgerLocks { .parts([.customer(customerID)]) }
 
-    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+    public func perform(_ transaction: LedgerTransaction) throws -> ConsumptionMessage {
         let app = try transaction.app(app)
         guard quantity > 0, ExactText(consumptionID).isIdentifier else {
             throw LedgerRefusal(.fieldMalformed, expected: "a quantity from 1, and a consumption_id")
@@ -92,26 +77,34 @@ public struct ConsumeUnits: LedgerOperation {
         try once?.keep(write.entry, transaction)
         let shortfall = entitlement?.shortfall ?? 0
         try details.note(customer, product, key, write, balance: balance, shortfall: shortfall)
-        return Outcome(
-            consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
-            balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false,
-            mergedInto: customer.survivor(of: customerID))
+        return message(
+            customer, environment, balance: balance - quantity, shortfall, at: transaction.now, isReplayed: false)
     }
 
     private func replay(
         _ earlier: ConsumptionRow, _ customer: CustomerRow, _ product: Int64, _ app: RegistryApp,
         _ transaction: LedgerTransaction
-    ) throws -> Outcome {
+    ) throws -> ConsumptionMessage {
         let named = try transaction.environments.environment(earlier.environment)
         guard earlier.productKey == product, earlier.quantity == quantity, environment == nil || environment == named
         else { throw LedgerRefusal(.consumptionConflict, expected: "\(earlier.quantity)", found: "\(quantity)") }
         let entitlement = try balance(of: customer, product, earlier.environment, app, transaction)
         let entry = try JournalTable(connection: transaction.connection).row(key: earlier.entryKey)
-        return Outcome(
-            consumptionID: consumptionID, productID: productID, environment: named, quantity: quantity,
-            balance: entitlement?.balance ?? 0, shortfall: entitlement?.shortfall ?? 0,
-            consumedAt: entry?.at ?? transaction.now, isReplayed: true,
-            mergedInto: customer.survivor(of: customerID))
+        return message(
+            customer, named, balance: entitlement?.balance ?? 0, entitlement?.shortfall ?? 0,
+            at: entry?.at ?? transaction.now, isReplayed: true)
+    }
+
+    private func message(
+        _ customer: CustomerRow, _ environment: AppStoreEnvironment, balance: Int64, _ shortfall: Int64,
+        at time: Timestamp, isReplayed: Bool
+    ) -> ConsumptionMessage {
+        var message = ConsumptionMessage(
+            consumptionID: consumptionID, customerID: customerID, productID: productID,
+            environment: EnvironmentName(environment), quantity: quantity, balance: balance, shortfall: shortfall,
+            consumedAt: "\(time)", replayed: isReplayed)
+        message.mergedInto = customer.survivor(of: customerID)
+        return message
     }
 
     /// The customer's balance, as every answer states it.

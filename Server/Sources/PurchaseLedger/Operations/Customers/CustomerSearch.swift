@@ -1,4 +1,5 @@
 public import Foundation
+public import PurchaseAPI
 import PurchaseVerification
 
 /// Finds customers of an app by a text that support staff have: the beginning of their id, whatever its case and
@@ -130,7 +131,7 @@ public struct CustomerSummary: LedgerQuery {
         public var appAccountToken: UUID?
         public var isTester: Bool
         /// Manual grants and revocations, oldest first, including lifted ones.
-        public var handGrants: [HandGrantRecord]
+        public var handGrants: [HandGrantMessage]
     }
 
     /// - Throws: `customer_unknown`.
@@ -143,7 +144,7 @@ public struct CustomerSummary: LedgerQuery {
         return Answer(
             customerID: customer.name, appAccountToken: customer.token,
             isTester: try TestersTable(connection: reader.connection).contains(customer.key, appKey: app.key),
-            handGrants: try rows.map { try HandGrantRecord($0, reader) })
+            handGrants: try rows.map { try HandGrantMessage($0, reader) })
     }
 }
 

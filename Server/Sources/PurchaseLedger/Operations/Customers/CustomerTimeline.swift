@@ -1,6 +1,5 @@
+public import PurchaseAPI
 public import PurchaseVerification
-
-public import struct Foundation.UUID
 
 /// Everything that happened to a customer, oldest first: the events, and the claims that were rejected.
 public struct CustomerTimeline: LedgerList {
@@ -42,10 +41,10 @@ public struct CustomerTimeline: LedgerList {
                 event.removeFirst()
             } else if let next = claim.first {
                 if next.code != DecisionCode.accepted.rawValue {
-                    let entry = try TimelineEntry(rejected: next, app: app.settings.id, reader)
+                    let entry = try TimelineEntry(rejected: next, reader)
                     if let last = page.entries.indices.last, page.entries[last].isRepeated(by: entry) {
-                        page.entries[last].count += 1
-                        page.entries[last].lastAt = entry.at
+                        page.entries[last].message.count += 1
+                        page.entries[last].message.lastAt = entry.message.at
                     } else {
                         guard page.entries.count < limit else { break }
                         page.entries.append(entry)
@@ -86,73 +85,49 @@ public struct TimelineCursor: ListCursor {
 /// An event of a customer, or a rejected claim.
 public struct TimelineEntry: Sendable, Equatable {
     /// The type of a rejected claim; all other types are those of events.
-    public static let rejectedClaim = "claim_rejected"
+    private static let rejectedClaim = "claim_rejected"
 
+    public var message: TimelineMessage
     /// The number of the event; `nil` for a rejected claim.
     public var event: Int64?
     /// Whether webhooks get the event; those of an import are not announced unless it was told to.
     public var isAnnounced = true
-    public var at: Timestamp
-    /// The time of the last of several equal rejections.
-    public var lastAt: Timestamp?
-    /// The number of equal rejections in succession; 1 for anything else.
-    public var count = 1
-    public var type: String
-    /// The explanation, as a sentence.
-    public var text: String
-    /// The code of a rejection.
-    public var code: String?
-    /// The kind of the journal entry from which it was learned: a claim, a restore, an import, evidence, the App
-    /// Store's answer, an act.
-    public var source: String
-    public var environment: String?
-    public var productID: String?
-    public var transactionID: String?
-    public var orderID: String?
-    public var formerCustomerID: String?
-    public var units: Int64?
-    public var balance: Int64?
-    public var until: Timestamp?
-    /// The reason of an operator's act, or what disagreed.
-    public var reason: String?
-    /// The journal entry; of several rejections the first.
-    public var entryID: UUID
 
     init(_ event: NamedEvent, _ reader: LedgerTransaction) throws {
         let content = event.content
         let entry = try JournalTable(connection: reader.connection).row(id: content.entryID)
         let source = try entry.map(Self.source) ?? "unknown"
-        (self.event, isAnnounced, self.source) = (event.key, event.isAnnounced, source)
-        (at, type, entryID) = (content.at, content.type, content.entryID)
-        text = EventType(rawValue: type).map { $0.sentence(source: Self.words(source)) } ?? type
-        (environment, productID, transactionID) = (content.environment, content.productID, content.transactionID)
-        (orderID, formerCustomerID) = (content.orderID?.text, content.formerCustomerID)
-        (units, balance, until, reason) = (content.units, content.balance, content.until, content.reason)
+        let sentence = EventType(rawValue: content.type).map { $0.sentence(source: Self.words(source)) }
+        message = TimelineMessage(
+            at: "\(content.at)", count: 1, type: content.type, text: sentence ?? content.type, source: source,
+            entryID: content.entryID.text)
+        (message.environment, message.productID) = (content.environment, content.productID)
+        (message.transactionID, message.orderID) = (content.transactionID, content.orderID?.text)
+        (message.formerCustomerID, message.units) = (content.formerCustomerID, content.units)
+        (message.balance, message.reason) = (content.balance, content.reason)
+        message.until = content.until.map { "\($0)" }
+        (self.event, isAnnounced) = (event.key, event.isAnnounced)
     }
 
-    init(rejected row: JournalRow, app: String, _ reader: LedgerTransaction) throws {
-        let record = try SubmissionRecord(row, app: app, reader)
-        at = row.at
-        type = Self.rejectedClaim
-        source = record.isRestore ? "restore" : "claim"
-        code = record.code
-        text =
-            DecisionCode(rawValue: record.code)?.sentence ?? ReasonCode(rawValue: record.code)?.sentence
-            ?? "The claim was rejected."
-        productID = record.productID
-        transactionID = record.transactionID
-        orderID = record.orderID
-        units = record.quantity
-        reason = [record.expected.map { "expected \($0)" }, record.found.map { "found \($0)" }].compactMap(\.self)
-            .joined(separator: ", ")
-        if reason?.isEmpty == true { reason = nil }
-        entryID = record.submissionID
+    init(rejected row: JournalRow, _ reader: LedgerTransaction) throws {
+        let claim = try SubmissionMessage(row, reader)
+        let sentence = DecisionCode(rawValue: claim.code)?.sentence ?? ReasonCode(rawValue: claim.code)?.sentence
+        message = TimelineMessage(
+            at: "\(row.at)", count: 1, type: Self.rejectedClaim, text: sentence ?? "The claim was rejected.",
+            source: claim.restore ? "restore" : "claim", entryID: claim.submissionID)
+        (message.code, message.units) = (claim.code, claim.quantity)
+        (message.productID, message.transactionID) = (claim.productID, claim.transactionID)
+        message.orderID = claim.orderID
+        let facts = [claim.expected.map { "expected \($0)" }, claim.found.map { "found \($0)" }].compactMap(\.self)
+        message.reason = facts.isEmpty ? nil : facts.joined(separator: ", ")
     }
 
     /// Whether another entry repeats this rejection.
     func isRepeated(by entry: TimelineEntry) -> Bool {
-        type == Self.rejectedClaim && entry.type == type && entry.code == code && entry.source == source
-            && entry.transactionID.map { $0.isSame(as: transactionID) } ?? (transactionID == nil)
+        let (first, other) = (message, entry.message)
+        return first.type == Self.rejectedClaim && other.type == first.type && other.code == first.code
+            && other.source == first.source
+            && other.transactionID.map { $0.isSame(as: first.transactionID) } ?? (first.transactionID == nil)
     }
 
     private static func source(_ row: JournalRow) throws(LedgerStorageError) -> String {

@@ -1,3 +1,4 @@
+public import PurchaseAPI
 public import PurchaseVerification
 
 import struct Foundation.UUID
@@ -34,15 +35,10 @@ public struct AddGround: LedgerOperation {
         self.until = until
     }
 
-    /// The ground, and whether the request changed nothing.
-    public struct Outcome: Sendable, Equatable {
-        public var ground: OutsideGround
-        public var isRepeated: Bool
-    }
-
     public var locks: LedgerLocks { .parts([.customer(customerID), .ground(app, source, reference)]) }
 
-    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+    /// - Returns: the ground; `replayed` if the request changed nothing.
+    public func perform(_ transaction: LedgerTransaction) throws -> GroundMessage {
         let app = try transaction.app(app)
         try requireForm()
         guard let kind = app.settings.product(productID)?.kind else {
@@ -55,17 +51,18 @@ public struct AddGround: LedgerOperation {
         }
         let customer = try transaction.customerToWrite(customerID, app)
         let known = try HandGrantsTable(connection: transaction.connection).ground(source, reference, appKey: app.key)
-        if let known, let ground = try OutsideGround(known, transaction) {
+        if let known, var ground = try GroundMessage(known, transaction) {
             let isSame = known.customerKey == customer.key && isSame(as: ground)
-            let isInForce = known.liftedAt == nil && !isOver(ground, transaction.now)
-            let isExtension = isInForce && isLater(than: ground)
+            let isInForce = known.liftedAt == nil && known.endsAt.map { $0 > transaction.now } ?? true
+            let isExtension = isInForce && isLater(than: known)
             // An extension, which is the usual request, needs no look at the earlier ones.
-            if isSame, try until == ground.until || !isExtension && wasSaid(customer, transaction) {
-                return Outcome(ground: ground, isRepeated: true)
+            if isSame, try until == known.endsAt || !isExtension && wasSaid(customer, transaction) {
+                (ground.replayed, ground.mergedInto) = (true, customer.survivor(of: customerID))
+                return ground
             }
             if isInForce {
                 try requireExtension(of: ground, known, customer, isSame: isSame, transaction)
-                return try write(ground.id, ground.since, kind, customer, app, transaction)
+                return try write(known.id, known.startsAt, kind, customer, app, transaction)
             }
         }
         guard until.map({ $0 > transaction.now }) ?? true else {
@@ -93,8 +90,8 @@ public struct AddGround: LedgerOperation {
         }
     }
 
-    private func isSame(as ground: OutsideGround) -> Bool {
-        productID.isSame(as: ground.productID) && environment == ground.environment
+    private func isSame(as ground: GroundMessage) -> Bool {
+        productID.isSame(as: ground.productID) && EnvironmentName(environment) == ground.environment
     }
 
     /// Whether the ground was given or extended to this end before: then the request is a late repetition, which
@@ -115,25 +112,23 @@ public struct AddGround: LedgerOperation {
         }
     }
 
-    private func isLater(than ground: OutsideGround) -> Bool {
+    private func isLater(than row: HandGrantRow) -> Bool {
         guard let until else { return true }
-        return ground.until.map { $0 < until } ?? false
+        return row.endsAt.map { $0 < until } ?? false
     }
-
-    private func isOver(_ ground: OutsideGround, _ now: Timestamp) -> Bool { ground.until.map { $0 <= now } ?? false }
 
     /// - Throws: `ground_differs` unless only the end differs, and is later.
     private func requireExtension(
-        of ground: OutsideGround, _ row: HandGrantRow, _ customer: CustomerRow, isSame: Bool,
+        of ground: GroundMessage, _ row: HandGrantRow, _ customer: CustomerRow, isSame: Bool,
         _ transaction: LedgerTransaction
     ) throws {
         guard isSame else {
             let owner = try transaction.customers.row(row.customerKey).name ?? ""
             throw LedgerRefusal(
-                .groundDiffers, expected: "\(ground.productID) in \(ground.environment.name) of \(owner)",
+                .groundDiffers, expected: "\(ground.productID) in \(ground.environment) of \(owner)",
                 found: "\(productID) in \(environment.name) of \(customer.name ?? "")")
         }
-        guard isLater(than: ground) else {
+        guard isLater(than: row) else {
             throw LedgerRefusal(
                 .groundDiffers, expected: "until: \(ground.until.map { "\($0) or later" } ?? "absent")",
                 found: until.map { "\($0)" })
@@ -143,7 +138,7 @@ public struct AddGround: LedgerOperation {
     private func write(
         _ id: UUID, _ start: Timestamp, _ kind: ProductKind, _ customer: CustomerRow, _ app: RegistryApp,
         _ transaction: LedgerTransaction
-    ) throws -> Outcome {
+    ) throws -> GroundMessage {
         var draft = transaction.draft(app)
         draft.customer = customer
         let details = GroundAddedDetails(
@@ -151,9 +146,10 @@ public struct AddGround: LedgerOperation {
             environment: environment.name, kind: kind.rawValue, startsAt: start.millisecondsSince1970,
             endsAt: until?.millisecondsSince1970)
         guard let row = try details.run(try transaction.append(draft, details)),
-            let ground = try OutsideGround(row, transaction)
+            var ground = try GroundMessage(row, transaction)
         else { throw LedgerStorageError(.other, "the ground \(id.text) was not written") }
-        return Outcome(ground: ground, isRepeated: false)
+        (ground.replayed, ground.mergedInto) = (false, customer.survivor(of: customerID))
+        return ground
     }
 }
 

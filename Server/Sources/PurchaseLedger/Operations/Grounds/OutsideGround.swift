@@ -1,31 +1,19 @@
-public import PurchaseVerification
+public import PurchaseAPI
+import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// A product that another shop gives to a customer. Assay does not verify the shop: the backend did.
-public struct OutsideGround: Sendable, Equatable {
-    public var id: UUID
-    /// The shop, such as `google_play`.
-    public var source: String
-    /// What the shop calls the ground.
-    public var reference: String
-    public var productID: String
-    public var environment: AppStoreEnvironment
-    public var since: Timestamp
-    /// When it ends; `nil` if it does not end.
-    public var until: Timestamp?
-    /// When the backend ended it.
-    public var endedAt: Timestamp?
-}
-
-extension OutsideGround {
+extension GroundMessage {
+    /// A product that another shop gives to a customer. Assay does not verify the shop: the backend did.
+    ///
     /// - Returns: `nil` for an operator's grant or revocation.
     init?(_ row: HandGrantRow, _ reader: LedgerTransaction) throws(LedgerStorageError) {
         guard let source = row.source, let reference = row.reference else { return nil }
         self.init(
-            id: row.id, source: source, reference: reference, productID: try reader.products.id(row.productKey),
-            environment: try reader.environments.environment(row.environment), since: row.startsAt, until: row.endsAt,
-            endedAt: row.liftedAt)
+            groundID: row.id.text, source: source, reference: reference,
+            productID: try reader.products.id(row.productKey),
+            environment: EnvironmentName(try reader.environments.environment(row.environment)),
+            since: "\(row.startsAt)", until: row.endsAt.map { "\($0)" }, endedAt: row.liftedAt.map { "\($0)" })
     }
 }
 
@@ -42,21 +30,12 @@ public struct GroundsOfCustomer: LedgerQuery {
         self.customerID = customerID
     }
 
-    /// The answer.
-    public struct Answer: Sendable, Equatable {
-        public var grounds: [OutsideGround]
-        /// The customer into whom the named one was merged; `nil` if it was not.
-        public var mergedInto: String?
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+    public func answer(_ reader: LedgerTransaction) throws -> GroundList {
         let app = try reader.app(app)
-        guard let customer = try reader.customer(customerID, app) else { return Answer(grounds: []) }
-        var grounds: [OutsideGround] = []
-        for row in try HandGrantsTable(connection: reader.connection).rows(of: customer.key).reversed() {
-            if let ground = try OutsideGround(row, reader) { grounds.append(ground) }
-        }
-        return Answer(grounds: grounds, mergedInto: customer.survivor(of: customerID))
+        guard let customer = try reader.customer(customerID, app) else { return GroundList(grounds: []) }
+        let grounds = try HandGrantsTable(connection: reader.connection).rows(of: customer.key).reversed()
+            .compactMap { try GroundMessage($0, reader) }
+        return GroundList(grounds: grounds, mergedInto: customer.survivor(of: customerID))
     }
 }
 

@@ -1,6 +1,5 @@
-public import PurchaseVerification
-
-public import struct Foundation.UUID
+public import PurchaseAPI
+import PurchaseVerification
 
 /// The notifications of an app, the newest first.
 public struct NotificationList: LedgerList {
@@ -16,12 +15,12 @@ public struct NotificationList: LedgerList {
         (self.app, self.filter, self.cursor, self.limit) = (app, filter, cursor, limit)
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> ListPage<NotificationRecord, Int64> {
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<NotificationMessage, Int64> {
         try Self.order(try indexes(try reader.app(app), reader), reader.connection)
             .page(after: cursor, limit: limit) { row in
                 let details = try row.details.map(NotificationDetails.init(encoded:))
                 return matches(details) ? (row, details) : nil
-            }.map { try NotificationRecord($0.0, $0.1, reader) }
+            }.map { try NotificationMessage($0.0, $0.1, reader) }
     }
 
     static func order(
@@ -102,47 +101,18 @@ public struct NotificationFilter: Sendable, Equatable {
     }
 }
 
-/// A received notification.
-public struct NotificationRecord: Sendable, Equatable {
-    /// The entry of its first delivery.
-    public var entryID: UUID
-    /// When the first delivery was recorded.
-    public var receivedAt: Timestamp
-    /// Apple's `notificationUUID`, or `sha256:` and the hash of its bytes; `nil` after an erasure.
-    public var notificationID: String?
-    /// Apple's name of the type; `MIGRATION` also for `MIGRATE`.
-    public var type: String?
-    public var subtype: String?
-    public var signedAt: Timestamp?
-    public var environment: String?
-    public var content: NotificationFacts.Content?
-    public var status: Int64?
-    public var refundReason: String?
-    public var originalTransactionID: String?
-    public var transactionID: String?
-    /// The present owner of the purchase. If it is about no known transaction, the customer when it was received, after
-    /// all merges.
-    public var customerID: String?
-    /// SHA-256 of its bytes, in hexadecimal; `nil` after an erasure.
-    public var evidenceSHA256: String?
-}
-
-extension NotificationRecord {
+extension NotificationMessage {
+    /// A received notification. An erased one has neither an id nor evidence.
     init(
         _ row: JournalRow, _ details: NotificationDetails?, _ reader: LedgerTransaction
     ) throws(LedgerStorageError) {
-        entryID = row.id
-        receivedAt = row.at
-        notificationID = details?.notificationID
-        type = details?.usualType
-        subtype = details?.subtype
-        signedAt = details?.signedAt.map(Timestamp.init(millisecondsSince1970:))
-        environment = details?.environment
-        content = details.flatMap { NotificationFacts.Content(rawValue: $0.content) }
-        status = details?.status
-        refundReason = details?.refundReason
+        self.init(receivedAt: "\(row.at)", entryID: row.id.text)
+        (notificationID, type, subtype) = (details?.notificationID, details?.usualType, details?.subtype)
+        signedAt = details?.signedAt.map { "\(Timestamp(millisecondsSince1970: $0))" }
+        (environment, status) = (details?.environment, details?.status)
+        content = details.flatMap { NotificationFacts.Content(rawValue: $0.content) }?.rawValue
+        (refundReason, transactionID) = (details?.refundReason, details?.transactionID)
         originalTransactionID = details?.originalTransactionID
-        transactionID = details?.transactionID
         let owner = try row.transactionKey.flatMap { key throws(LedgerStorageError) in
             try reader.transactions.row(key)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 import PurchaseVerification
 
 /// What a customer may have next: the introductory, promotional and win-back offers of the app, with the reason.

@@ -1,3 +1,4 @@
+import PurchaseAPI
 public import PurchaseVerification
 
 public import struct Foundation.UUID

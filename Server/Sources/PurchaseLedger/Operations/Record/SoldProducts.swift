@@ -1,3 +1,4 @@
+public import PurchaseAPI
 public import PurchaseVerification
 
 /// The products that evidence, orders or grants of an app ever named, ordered by id.
@@ -11,15 +12,7 @@ public struct SoldProducts: LedgerList {
         (self.app, self.cursor, self.limit) = (app, cursor, limit)
     }
 
-    /// A product.
-    public struct Product: Sendable, Equatable {
-        public var productID: String
-        public var firstKnownAt: Timestamp
-        /// Whether the settings include it.
-        public var isRegistered: Bool
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> ListPage<Product, Int64> {
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<ProductMessage, Int64> {
         let app = try reader.app(app)
         return try ListPage(
             after: cursor, limit: limit,
@@ -30,8 +23,9 @@ public struct SoldProducts: LedgerList {
                 return try reader.products.page(appKey: app.key, after: last, limit: Int64(limit))
             }, cursor: \.key,
             select: {
-                Product(
-                    productID: $0.id, firstKnownAt: $0.firstKnownAt, isRegistered: app.settings.product($0.id) != nil)
+                ProductMessage(
+                    productID: $0.id, firstKnownAt: "\($0.firstKnownAt)", registered: app.settings.product($0.id) != nil
+                )
             })
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import PurchaseAPI
 public import PurchaseVerification
 import TextFormats
 
@@ -16,15 +17,15 @@ public struct SubmissionList: LedgerList {
         (self.app, self.filter, self.cursor, self.limit) = (app, filter, cursor, limit)
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> ListPage<SubmissionRecord, JournalCursor> {
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<SubmissionMessage, JournalCursor> {
         let app = try reader.app(app)
         let start = cursor ?? filter.to.map { JournalCursor(at: $0, key: .min) }
         return try JournalTable(connection: reader.connection).order(try indexes(reader, app))
             .page(after: start, limit: limit) { row in
                 // Most exclusions are decided by the columns alone.
                 guard let row = try claim(of: row, reader), matches(row) else { return nil }
-                let record = try SubmissionRecord(row, app: app.settings.id, reader)
-                return matches(record) ? record : nil
+                let claim = try SubmissionMessage(row, reader)
+                return matches(claim) ? claim : nil
             }
     }
 
@@ -85,10 +86,10 @@ public struct SubmissionList: LedgerList {
             && (filter.verdict.map { $0 == Verdict(code: row.code) } ?? true)
     }
 
-    private func matches(_ record: SubmissionRecord) -> Bool {
-        (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
-            && (filter.transactionID.map { $0.isSame(as: record.transactionID) } ?? true || filter.appStore == nil)
-            && (filter.orderID.map { $0 == record.orderID.flatMap(UUID.init(uuidString:)) } ?? true)
+    private func matches(_ claim: SubmissionMessage) -> Bool {
+        (filter.customerID.map { $0.isSame(as: claim.customerID) } ?? true)
+            && (filter.transactionID.map { $0.isSame(as: claim.transactionID) } ?? true || filter.appStore == nil)
+            && (filter.orderID.map { $0 == claim.orderID.flatMap(UUID.init(uuidString:)) } ?? true)
     }
 }
 
@@ -123,101 +124,61 @@ public struct SubmissionByID: LedgerQuery {
         self.submissionID = submissionID
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> SubmissionRecord? {
+    public func answer(_ reader: LedgerTransaction) throws -> SubmissionMessage? {
         let app = try reader.app(app)
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
             [JournalKind.claim, .decision, .refusals].contains(where: { Int64($0.rawValue) == row.kind })
         else { return nil }
-        var record = try SubmissionRecord(row, app: app.settings.id, reader)
+        var claim = try SubmissionMessage(row, reader)
         if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key) {
-            (record.evidenceSize, record.evidenceKept) = (evidence.size, EvidenceStore.keptPart(evidence))
+            (claim.evidenceSize, claim.evidenceKept) = (evidence.size, EvidenceStore.keptPart(evidence).rawValue)
         }
-        record.leafNumber = try LogEntriesTable(connection: reader.connection).leaf(of: row.key)
-        return record
+        claim.leafNumber = try LogEntriesTable(connection: reader.connection).leaf(of: row.key)
+        return claim
     }
 }
 
-/// A claim as recorded in the journal.
-public struct SubmissionRecord: Sendable, Equatable {
-    public var submissionID: UUID
-    public var receivedAt: Timestamp
-    public var app: String
-    /// `accepted`, or the code of the rejection.
-    public var code: String
-    public var verdict: Verdict { Verdict(code: code) }
-    public var isReplayed: Bool
-    public var isRestore: Bool
-    public var keyID: String?
-    public var sourceAddress: String?
-    public var customerID: String?
-    public var orderID: String?
-    public var productID: String?
-    public var transactionID: String?
-    public var quantity: Int64?
-    public var evidenceKind: String?
-    /// The names of members of the request that the server did not know.
-    public var unknownMembers: [String]?
-    public var expected: String?
-    public var found: String?
-    /// The number of refusals that the entry stands for; `nil` for a single one.
-    public var refusals: Int64?
-    /// SHA-256 of the evidence, in hexadecimal; of several refusals, of the last one.
-    public var evidenceSHA256: String?
-    /// The size of the evidence that was sent, and how much of it is stored; `nil` in a list.
-    public var evidenceSize: Int64?
-    public var evidenceKept: StoredPart?
-    /// The hash of the leaf in the Merkle log, in hexadecimal.
-    public var leafHash: String
-    /// The number of the leaf; `nil` while it is pending, and in lists.
-    public var leafNumber: Int64?
-    /// Whether the details were erased.
-    public var isErased: Bool
-    /// The decision about a claim that waited for the App Store.
-    public var decision: DecidedClaim?
-    /// The claim that a decision is about.
-    public var decides: UUID?
-    /// The entry of the App Store's answer, whose evidence is the reply.
-    public var appStoreAnswer: UUID?
-    /// When the App Store is asked again.
-    public var nextAttemptAt: Timestamp?
-}
-
-extension SubmissionRecord {
-    init(_ row: JournalRow, app: String, _ reader: LedgerTransaction) throws {
+extension SubmissionMessage {
+    /// A claim as recorded in the journal; its evidence and its leaf's number are for a single one only.
+    init(_ row: JournalRow, _ reader: LedgerTransaction) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else {
             throw LedgerStorageError(.corrupt, "the leaf of entry \(row.key) cannot be read")
         }
+        self.init(
+            submissionID: row.id.text, receivedAt: "\(leaf.at)",
+            verdict: SubmissionVerdict(rawValue: Verdict(code: leaf.code).rawValue), code: leaf.code,
+            leafHash: JournalLeaf.hash(row.leaf).hexadecimal)
         if leaf.kind == .refusals {
             let refusals = try row.details.map(RefusalsDetails.init(encoded:))
-            self.init(
-                submissionID: row.id, receivedAt: leaf.at, app: app, code: leaf.code, isReplayed: false,
-                isRestore: refusals?.since == nil, keyID: refusals?.keyID, sourceAddress: refusals?.sourceAddress,
-                customerID: refusals?.customer, found: refusals?.sentence, refusals: refusals?.count,
-                evidenceSHA256: refusals?.since == nil ? nil : refusals?.hashes.last,
-                leafHash: JournalLeaf.hash(row.leaf).hexadecimal, isErased: refusals == nil)
+            (restore, erased) = (refusals?.since == nil, refusals == nil)
+            (keyID, sourceAddress) = (refusals?.keyID, refusals?.sourceAddress)
+            (customerID, found, self.refusals) = (refusals?.customer, refusals?.sentence, refusals?.count)
+            evidenceSHA256 = refusals?.since == nil ? nil : refusals?.hashes.last
             return
         }
         let decision =
             leaf.kind == .decision ? try row.details.map(DecisionDetails.init(encoded:)) : nil
         let details =
             try decision?.decided ?? (leaf.kind == .claim ? row.details.map(ClaimDetails.init(encoded:)) : nil)
-        self.init(
-            submissionID: row.id, receivedAt: leaf.at, app: app, code: leaf.code,
-            isReplayed: details?.replayed ?? false,
-            isRestore: details?.isRestore ?? false, keyID: details?.keyID, sourceAddress: details?.sourceAddress,
-            customerID: details?.customer, orderID: details?.order, productID: details?.productID,
-            transactionID: details?.transactionID, quantity: details?.quantity, evidenceKind: details?.evidenceKind,
-            expected: details?.expected, found: details?.found, evidenceSHA256: leaf.evidence?.hexadecimal,
-            leafHash: JournalLeaf.hash(row.leaf).hexadecimal, isErased: details == nil)
-        unknownMembers = details?.unknownMembers
-        decides = decision.flatMap { UUID(uuidString: $0.claim) }
+        (replayed, restore, erased) = (details?.replayed ?? false, details?.isRestore ?? false, details == nil)
+        (keyID, sourceAddress, customerID) = (details?.keyID, details?.sourceAddress, details?.customer)
+        (orderID, productID, transactionID) = (details?.order, details?.productID, details?.transactionID)
+        (quantity, evidenceKind) = (details?.quantity, details?.evidenceKind)
+        (expected, found, evidenceSHA256) = (details?.expected, details?.found, leaf.evidence?.hexadecimal)
+        unknownFields = details?.unknownMembers
+        decides = decision.flatMap { UUID(uuidString: $0.claim) }?.text
         guard details?.appStore != nil,
             let asked = try AppStoreClaimsTable(connection: reader.connection).row(row.key)
         else { return }
-        self.decision = try DecisionOfClaim(row.id).answer(reader)
-        nextAttemptAt = try WorkTable(connection: reader.connection).row(asked.work)?.nextAt
+        self.decision = try DecisionOfClaim(row.id).answer(reader).map {
+            SubmissionDecision(
+                submissionID: $0.id.text, verdict: SubmissionVerdict(rawValue: $0.verdict.rawValue), code: $0.code,
+                expected: $0.rejection?.expected, found: $0.rejection?.found)
+        }
+        nextAttemptAt = try WorkTable(connection: reader.connection).row(asked.work)?.nextAt.map { "\($0)" }
         let journal = JournalTable(connection: reader.connection)
-        appStoreAnswer = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in try journal.row(key: key)?.id
+        appStoreAnswerID = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in
+            try journal.row(key: key)?.id.text
         }
     }
 }

@@ -1,18 +1,4 @@
-public import PurchaseVerification
-
-/// A customer's answer to the question whether their use of purchases may be told to Apple.
-public struct ConsumptionConsent: Sendable, Equatable {
-    public var isGiven: Bool
-    public var statedAt: Timestamp
-    /// The customer into whom the named one was merged; `nil` if they were not.
-    public var mergedInto: String?
-
-    init(_ row: ConsumptionConsentRow, _ mergedInto: String?) {
-        isGiven = row.isGiven
-        statedAt = row.statedAt
-        self.mergedInto = mergedInto
-    }
-}
+public import PurchaseAPI
 
 /// The answer of a customer to the question whether their use of purchases may be told to Apple.
 public struct ConsentOfCustomer: LedgerQuery {
@@ -26,12 +12,10 @@ public struct ConsentOfCustomer: LedgerQuery {
         self.customerID = customerID
     }
 
-    /// - Returns: `nil` if none is recorded.
-    public func answer(_ reader: LedgerTransaction) throws -> ConsumptionConsent? {
-        guard let customer = try reader.customer(customerID, try reader.app(app)) else { return nil }
-        return try ConsumptionConsentsTable(connection: reader.connection).row(of: customer.key).map {
-            ConsumptionConsent($0, customer.survivor(of: customerID))
-        }
+    public func answer(_ reader: LedgerTransaction) throws -> ConsumptionConsentMessage {
+        let customer = try reader.customer(customerID, try reader.app(app))
+        let known = try customer.flatMap { try ConsumptionConsentsTable(connection: reader.connection).row(of: $0.key) }
+        return ConsumptionConsentMessage(customerID, known, customer)
     }
 }
 
@@ -54,19 +38,27 @@ public struct RecordConsumptionConsent: LedgerOperation {
     /// An answer that is in force already writes nothing.
     ///
     /// - Throws: `field_malformed`.
-    public func perform(_ transaction: LedgerTransaction) throws -> ConsumptionConsent {
+    public func perform(_ transaction: LedgerTransaction) throws -> ConsumptionConsentMessage {
         let app = try transaction.app(app)
         guard ExactText(customerID).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
         let customer = try transaction.customerToWrite(customerID, app)
         let table = ConsumptionConsentsTable(connection: transaction.connection)
         if let known = try table.row(of: customer.key), known.isGiven == isGiven {
-            return ConsumptionConsent(known, customer.survivor(of: customerID))
+            return ConsumptionConsentMessage(customerID, known, customer)
         }
         var draft = transaction.draft(app)
         draft.customer = customer
         let details = ConsumptionConsentDetails(customer: customerID, isGiven: isGiven)
         let row = try details.run(try transaction.append(draft, details))
-        return ConsumptionConsent(row, customer.survivor(of: customerID))
+        return ConsumptionConsentMessage(customerID, row, customer)
+    }
+}
+
+extension ConsumptionConsentMessage {
+    fileprivate init(_ customerID: String, _ row: ConsumptionConsentRow?, _ customer: CustomerRow?) {
+        self.init(
+            customerID: customerID, consented: row?.isGiven, since: row.map { "\($0.statedAt)" },
+            mergedInto: row.flatMap { _ in customer?.survivor(of: customerID) })
     }
 }
 

@@ -1,3 +1,4 @@
+public import PurchaseAPI
 public import PurchaseVerification
 
 /// Gives a seat of a subscription to a customer. It is for subscriptions whose members the backend invites
@@ -29,22 +30,16 @@ public struct ClaimSeat: LedgerOperation {
         self.seatID = seatID
     }
 
-    /// The seat.
-    public struct Outcome: Sendable, Equatable {
-        public var seat: SeatRecord
-        /// Whether the customer had it already.
-        public var isReplayed: Bool
-    }
-
     public var locks: LedgerLocks {
         var locks: Set<LedgerLock> = [.customer(customerID)]
         if let seatID { locks.insert(.seat(seatID)) }
         return .parts(locks)
     }
 
+    /// - Returns: the seat; `replayed` if the customer had it already.
     /// - Throws: `purchase_unknown`, `purchase_ambiguous`, `seats_not_hosted`, `no_seat`, `seat_unclaimed`,
     ///   `seat_taken`, `idempotency_key_reused`.
-    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+    public func perform(_ transaction: LedgerTransaction) throws -> SeatMessage {
         let app = try transaction.app(app)
         for (name, text) in [
             ("customer_id", customerID), ("request_id", requestID), ("app_transaction_id", appTransactionID),
@@ -62,10 +57,10 @@ public struct ClaimSeat: LedgerOperation {
         if let earlier = try seats.row(request: requestID, original: original.key) {
             guard earlier.customerKey == customer?.key else { throw LedgerRefusal(.idempotencyKeyReused) }
             try requireSame(earlier)
-            return Outcome(seat: try record(earlier, original, transaction), isReplayed: true)
+            return try message(earlier, original, isReplayed: true, transaction)
         }
         if let held = try customer.flatMap({ try seats.current(of: $0.key, original: original.key) }) {
-            return Outcome(seat: try record(held, original, transaction), isReplayed: true)
+            return try message(held, original, isReplayed: true, transaction)
         }
         try requireUnused(seats, original, app, transaction)
         try requireSeat(seats, original, transaction)
@@ -80,7 +75,7 @@ public struct ClaimSeat: LedgerOperation {
         guard let seat = try details.run(try transaction.append(draft, details)) else {
             throw LedgerStorageError(.other, "the seat \(id) was not written")
         }
-        return Outcome(seat: try record(seat, original, transaction), isReplayed: false)
+        return try message(seat, original, isReplayed: false, transaction)
     }
 
     /// A repeated request may leave out what the first one stated, but state nothing else: it would be dropped.
@@ -127,17 +122,18 @@ public struct ClaimSeat: LedgerOperation {
         }
     }
 
-    private func record(
-        _ row: SeatRow, _ original: OriginalRow, _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) -> SeatRecord {
-        var record = try SeatRecord(row, of: original, transaction)
-        guard row.endedAt == nil else { return record }
+    private func message(
+        _ row: SeatRow, _ original: OriginalRow, isReplayed: Bool, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> SeatMessage {
+        var message = try SeatMessage(row, of: original, transaction)
+        message.replayed = isReplayed
+        guard row.endedAt == nil else { return message }
         let reading = SeatReading(reader: transaction, question: .now(transaction.now))
         let number = reading.number(of: try reading.access(to: original))
         let older = try SeatsTable(connection: transaction.connection)
             .count(original: original.key, before: row.entryKey, limit: number)
-        record.isSeated = older < number
-        return record
+        message.seated = older < number
+        return message
     }
 }
 

@@ -1,3 +1,4 @@
+public import PurchaseAPI
 public import PurchaseVerification
 
 /// Reads the access of claimed seats, which follows from that of the purchaser and is not stored for each member.
@@ -81,31 +82,17 @@ extension LedgerTransaction {
     }
 }
 
-/// A claimed seat of a subscription.
-public struct SeatRecord: Sendable, Equatable {
-    public var seatID: String
-    public var environment: AppStoreEnvironment
-    public var originalTransactionID: String
-    /// The member, after all merges.
-    public var customerID: String?
-    public var requestID: String
-    public var appTransactionID: String?
-    public var claimedAt: Timestamp
-    /// When it ended; `nil` if it did not.
-    public var unclaimedAt: Timestamp?
-    /// Whether the subscription has a seat for it now: fewer claims are older than seats exist.
-    public var isSeated = false
-
+extension SeatMessage {
+    /// A claimed seat of a subscription; whether it is seated is not known from its row.
     init(
         _ row: SeatRow, of original: OriginalRow, _ reader: LedgerTransaction
     ) throws(LedgerStorageError) {
-        seatID = row.seatID
-        environment = try reader.environments.environment(original.environment)
-        originalTransactionID = original.originalID
+        self.init(
+            seatID: row.seatID, originalTransactionID: original.originalID,
+            environment: EnvironmentName(try reader.environments.environment(original.environment)),
+            requestID: row.requestID, claimedAt: "\(row.claimedAt)")
         customerID = try reader.customers.surviving(try reader.customers.row(row.customerKey)).name
-        requestID = row.requestID
-        appTransactionID = row.appTransactionID
-        (claimedAt, unclaimedAt) = (row.claimedAt, row.endedAt)
+        (appTransactionID, unclaimedAt) = (row.appTransactionID, row.endedAt.map { "\($0)" })
     }
 }
 
@@ -133,7 +120,7 @@ public struct SeatsOfSubscription: LedgerList {
         public var seats: Int64
         /// The claims that have not ended, on all pages. There can be more than seats.
         public var claims: Int64
-        public var claimed: [SeatRecord]
+        public var claimed: [SeatMessage]
         public var next: Int64?
     }
 
@@ -158,10 +145,10 @@ public struct SeatsOfSubscription: LedgerList {
             try seats.count(original: original.key, before: first.entryKey, limit: .max)
         }
         let claimed = try page.map { row in
-            var record = try SeatRecord(row, of: original, reader)
-            record.isSeated = (older ?? 0) < number
+            var seat = try SeatMessage(row, of: original, reader)
+            seat.seated = (older ?? 0) < number
             older = (older ?? 0) + 1
-            return record
+            return seat
         }
         return Answer(
             environment: try reader.environments.environment(original.environment), seats: number,
@@ -183,20 +170,16 @@ public struct SubscriptionsOfCustomer: LedgerQuery {
         self.customerID = customerID
     }
 
-    /// The subscriptions, and the customer into whom the named one was merged; `nil` if it was not.
-    public struct Answer: Sendable {
-        public var subscriptions: [CustomerSubscription]
-        public var mergedInto: String?
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+    public func answer(_ reader: LedgerTransaction) throws -> SubscriptionList {
         let app = try reader.app(app)
-        guard let customer = try reader.customer(customerID, app) else { return Answer(subscriptions: []) }
+        guard let customer = try reader.customer(customerID, app) else {
+            return SubscriptionList(customerID: customerID, subscriptions: [])
+        }
         let question = AccessQuestion.now(reader.now)
         let reading = EntitlementReading(
             app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
         let renewals = RenewalReading(reader: reader, customer: customer, question: question)
-        var subscriptions: [CustomerSubscription] = []
+        var subscriptions: [SubscriptionMessage] = []
         let seats = SeatReading(reader: reader, question: question)
         var rows = try seats.resolved(try reader.entitlements.rows(of: customer.key))[...]
         while let first = rows.first {
@@ -215,23 +198,16 @@ public struct SubscriptionsOfCustomer: LedgerQuery {
                     ).first
                 else { continue }
                 let original = try OriginalsTable(connection: reader.connection).row(key)
-                var record = try seat.map { try SeatRecord($0, of: original, reader) }
+                var message = try seat.map { try SeatMessage($0, of: original, reader) }
                 let entitlement = try renewals.added(to: uncounted.counted(counts))
-                record?.isSeated = seat?.endedAt == nil && entitlement.state == .active
+                message?.seated = seat?.endedAt == nil && entitlement.state == .active
                 subscriptions.append(
-                    CustomerSubscription(
-                        originalTransactionID: original.originalID, entitlement: entitlement, seat: record))
+                    SubscriptionMessage(
+                        originalTransactionID: original.originalID, entitlement: EntitlementMessage(entitlement),
+                        seat: message))
             }
         }
-        return Answer(subscriptions: subscriptions, mergedInto: customer.survivor(of: customerID))
+        return SubscriptionList(
+            customerID: customerID, mergedInto: customer.survivor(of: customerID), subscriptions: subscriptions)
     }
-}
-
-/// A subscription that a customer owns, or of which they claimed a seat, for one product.
-public struct CustomerSubscription: Sendable, Equatable {
-    public var originalTransactionID: String
-    /// What it gives the customer. Several subscriptions of one product are one entitlement elsewhere.
-    public var entitlement: Entitlement
-    /// The claimed seat; `nil` if the customer owns the subscription.
-    public var seat: SeatRecord?
 }

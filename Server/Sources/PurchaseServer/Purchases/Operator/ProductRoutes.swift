@@ -10,15 +10,7 @@ struct ProductRoutes {
         group.get("products") { request, context in
             let app = try context.requireCaller(.backend).app.id
             let page = try await api.page(of: SoldProducts(app: app), request)
-            return try Response.json(
-                ProductList(products: page.entries.map { ProductMessage($0) }, nextCursor: page.next?.text))
+            return try Response.json(ProductList(products: page.entries, nextCursor: page.next?.text))
         }
-    }
-}
-
-extension ProductMessage {
-    fileprivate init(_ product: SoldProducts.Product) {
-        self.init(
-            productID: product.productID, firstKnownAt: "\(product.firstKnownAt)", registered: product.isRegistered)
     }
 }
