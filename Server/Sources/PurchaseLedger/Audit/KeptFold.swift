@@ -31,7 +31,7 @@ extension PurchaseLedger {
         (audit.keptPath, audit.nextPath, audit.partialPath) = (path, next, partial)
         audit.partEntries = partEntries
         let report = try await audit.run(from: kept, begun: begun)
-        KeptFold.remove(partial)
+        if kept == nil { KeptFold.remove(partial) }
         // Last, so that it examines every leaf of the fold.
         let since = report.since == nil ? nil : kept?.checkpoint
         let outcome = AuditOutcome(

@@ -247,11 +247,14 @@ struct LedgerAudit {
             if let partialPath, position.number == nil, report.findings.isEmpty,
                 position.leaf - kept >= max(partEntries, kept / 4)
             {
-                let part = "\(partialPath).\(UUID().uuidString)"
-                defer { KeptFold.remove(part) }
-                try await keep(at: part)
-                guard rename(part, partialPath) == 0 else {
-                    throw LedgerStorageError(.unavailable, "\(partialPath): \(String(cString: strerror(errno)))")
+                let part = "\(partialPath).next"
+                KeptFold.remove(part)
+                do {
+                    try await keep(at: part)
+                    _ = rename(part, partialPath)
+                } catch {
+                    // Without room for a part, an interrupted audit begins anew.
+                    KeptFold.remove(part)
                 }
                 kept = position.leaf
             }

@@ -3,8 +3,12 @@ import PurchaseVerification
 /// What a server has to ask the App Store or to tell it: what is done next, when, and by whom.
 ///
 /// What follows for customers stands in tables of its own, which the journal determines. So nothing here is compared by
-/// an audit, and work that is missing is scheduled again at the next start (`AdoptWork`).
+/// an audit; what is missing for a claim, a refund request or an extension is scheduled at the next start
+/// (`AdoptWork`).
 struct WorkTable {
+    /// In milliseconds: the App Store is asked again after an hour at most.
+    private static let longestPause: Int64 = 7_200_000
+
     let connection: any LedgerConnection
 
     func row(_ key: WorkKey) throws(LedgerStorageError) -> WorkRow? {
@@ -93,7 +97,8 @@ struct WorkTable {
         }
     }
 
-    /// Schedules what is open according to the tables of claims, refund requests and extensions, and has no row.
+    /// Schedules what is open according to the tables of claims, refund requests and extensions, and has no row, or one
+    /// that never becomes due or later than any pause.
     func adopt(at now: Timestamp) throws(LedgerStorageError) {
         let time = now.millisecondsSince1970
         for (kind, since, source) in [
@@ -107,7 +112,8 @@ struct WorkTable {
                 INSERT INTO work
                 (kind, app_key, environment, subject, progress, scheduled, attempts, since, next_at, leased_until)
                 SELECT '\(kind.rawValue)', app_key, 0, CAST(entry_key AS TEXT), NULL, 0, 0, \(since), \(time), NULL
-                FROM \(source) ON CONFLICT (kind, app_key, environment, subject) DO NOTHING
+                FROM \(source) ON CONFLICT (kind, app_key, environment, subject)
+                DO UPDATE SET next_at = \(time) WHERE work.next_at IS NULL OR work.next_at > \(time + Self.longestPause)
                 """, [])
         }
     }

@@ -208,15 +208,18 @@ final class AppStoreClaimService: Service {
         }
     }
 
-    /// How many further claims may be asked about now. One claim is the probe of an open circuit; the others rest,
-    /// instead of being refused one by one. The two interfaces of the App Store have a circuit each; apps without keys
-    /// use only one.
-    var room: Int {
+    /// How many further claims may be asked about now.
+    var room: Int { min(allowed, AppStoreTiming.atOnce - state.withLock { $0.questions.count }) }
+
+    /// Whether the App Store answers, as far as is known.
+    var isAnswering: Bool { allowed == AppStoreTiming.atOnce }
+
+    /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one. The two
+    /// interfaces of the App Store have a circuit each; apps without keys use only one.
+    private var allowed: Int {
         let receipts = Self.questions(of: client.circuit(of: .production))
-        let most =
-            access.terms.serverApps.isEmpty
-            ? receipts : max(receipts, Self.questions(of: access.server.circuit(of: .production)))
-        return min(most, AppStoreTiming.atOnce - state.withLock { $0.questions.count })
+        guard !access.terms.serverApps.isEmpty else { return receipts }
+        return max(receipts, Self.questions(of: access.server.circuit(of: .production)))
     }
 
     private static func questions(of circuit: CircuitState) -> Int {

@@ -148,9 +148,10 @@ struct ClaimQuestioner: Sendable {
     ) async throws -> AppStoreClaimService.Result {
         var work = claim.work
         work.attempts = attempts
-        // It is due again when it is given up.
-        let end = work.since.millisecondsSince1970 + timing.givesUpAfter
-        let next = min(AppStoreTiming.next(after: work, pause, at: clock()), Timestamp(millisecondsSince1970: end))
+        let end = Timestamp(millisecondsSince1970: work.since.millisecondsSince1970 + timing.givesUpAfter)
+        guard clock() < end else { return .recorded(try await record(.none, of: claim, access.terms)) }
+        // While the App Store does not answer at all, it is due again when it is given up.
+        let next = min(AppStoreTiming.next(after: work, pause, at: clock()), end)
         logger.info(
             "the App Store gave no answer about a claim",
             metadata: [

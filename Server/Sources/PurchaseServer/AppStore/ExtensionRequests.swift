@@ -15,7 +15,10 @@ struct ExtensionRequests: Sendable {
     /// - Returns: the extension afterwards; `nil` if it has an answer.
     func ask(_ work: LedgerWork) async throws -> ExtensionRecord? {
         let terms = access.terms
-        guard let wanted = try await terms.ledger.answer(OpenExtension(work)) else { return nil }
+        guard let wanted = try await terms.ledger.answer(OpenExtension(work)) else {
+            try await terms.ledger.perform(NoteWork(work, next: nil))
+            return nil
+        }
         return try await terms.ledger.perform(
             RecordExtensionAnswer(app: wanted.app, requestID: wanted.requestID, try await answer(wanted, work, terms)))
     }

@@ -61,7 +61,7 @@ struct RefundAnswers: Sendable {
         let last = work.deadline.millisecondsSince1970 - Self.reserve
         let time = min(
             AppStoreTiming.next(after: next, error.retryAfter, at: clock()), Timestamp(millisecondsSince1970: last))
-        try await terms.ledger.perform(NoteWork(next, next: max(time, clock().adding(milliseconds: 5000, times: 1))))
+        try await terms.ledger.perform(NoteWork(next, next: max(time, clock().adding(milliseconds: 30_000, times: 1))))
     }
 }
 

@@ -22,8 +22,8 @@ final class WorkService: Service {
     private static let atOnce = 8
     /// The pause after a look that found more than one piece: usually more are due.
     private static let busyPause = Duration.milliseconds(200)
-    /// A question of Apple's has a deadline, so it comes first.
-    private static let kinds: [WorkKind] = [.refund, .extension, .token, .status, .history, .notifications]
+    /// A question of Apple's has a deadline, so it comes first; tokens can be many, and nobody waits for them.
+    private static let kinds: [WorkKind] = [.refund, .extension, .status, .history, .notifications, .token]
 
     init(
         claims: AppStoreClaimService, runner: WorkRunner, clock: @escaping @Sendable () -> Timestamp, logger: Logger
@@ -42,13 +42,16 @@ final class WorkService: Service {
                         if !isAdopted { try await ledger.perform(AdoptWork()) }
                         isAdopted = true
                         try await seed(&isSeeded)
+                    } catch {
+                        log(error)
+                    }
+                    do {
                         for claim in try await overdueClaims() {
                             group.addTask { await self.claims.questioner.giveUp(claim) }
                         }
                         let waiting = try await lease(WorkSelection([.claim], limit: claims.room))
                         for claim in waiting.compactMap(\.entry) { claims.begin(claim) }
-                        let others = try await lease(
-                            WorkSelection(Self.kinds, apps: access.terms.names, limit: room))
+                        let others = try await lease(otherWork)
                         for work in others {
                             running.withLock { $0 += 1 }
                             group.addTask {
@@ -59,14 +62,17 @@ final class WorkService: Service {
                         if waiting.count > 1 || others.count > 1 { pause = min(Self.busyPause, looksEvery) }
                     } catch {
                         // After a database error, the service waits as after any other look.
-                        if !(error is CancellationError) {
-                            logger.error("work with the App Store failed", metadata: ["error": "\(error)"])
-                        }
+                        log(error)
                     }
                     do { try await Task.sleep(for: pause) } catch { return }
                 }
             }
         }
+    }
+
+    private func log(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        logger.error("work with the App Store failed", metadata: ["error": "\(error)"])
     }
 
     private var access: AppStoreAccess { runner.access }
@@ -88,8 +94,9 @@ final class WorkService: Service {
         }
     }
 
-    /// The claims that waited for the maximum time, even if the circuit is open.
+    /// The claims that waited for the maximum time. While the App Store answers, they are asked about once more.
     private func overdueClaims() async throws -> [UUID] {
+        guard !claims.isAnswering else { return [] }
         let since = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 - claims.timing.givesUpAfter)
         return try await lease(WorkSelection([.claim], since: since, limit: AppStoreTiming.atOnce))
             .compactMap(\.entry)
@@ -104,13 +111,15 @@ final class WorkService: Service {
         return try await ledger.perform(LeaseWork(selection))
     }
 
-    /// How much further work besides claims may be done now. One piece is the probe of an open circuit; the others
-    /// rest.
-    private var room: Int {
-        let running = running.withLock { $0 }
+    /// The work besides claims that may be done now. One piece is the probe of an open circuit; the others rest.
+    private var otherWork: WorkSelection {
+        let (running, names) = (running.withLock { $0 }, access.terms.names)
         switch access.server.circuit(of: .production) {
-        case .closed: return Self.atOnce - running
-        case .open(let next): return next <= .zero && running == 0 ? 1 : 0
+        case .closed: return WorkSelection(Self.kinds, apps: names, limit: Self.atOnce - running)
+        // Many refund requests wait for their customer, and make no call.
+        case .open(let next):
+            return WorkSelection(
+                Self.kinds.filter { $0 != .refund }, apps: names, limit: next <= .zero && running == 0 ? 1 : 0)
         }
     }
 }

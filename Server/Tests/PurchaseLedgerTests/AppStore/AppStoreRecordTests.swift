@@ -118,7 +118,7 @@ struct AppStoreRecordTests {
             }
             // The server that received the claims asks first.
             #expect(try await lease() == [])
-            clock.advance(seconds: LeaseWork.lease / 1000)
+            clock.advance(seconds: WorkKind.claim.lease / 1000)
             async let first = lease(3)
             async let second = lease(3)
             let leased = try await first + second
@@ -161,11 +161,22 @@ struct AppStoreRecordTests {
             _ = try await world.database.write { try $0.execute("DELETE FROM work", []) }
             #expect(try await world.ledger.answer(AppStoreClaimByID(open)) == nil)
             for _ in 0..<2 { try await world.ledger.perform(AdoptWork()) }
+            // A row that never becomes due is none.
+            _ = try await world.database.write { try $0.execute("UPDATE work SET next_at = NULL", []) }
+            try await world.ledger.perform(AdoptWork())
             let waiting = try await world.ledger.answer(CountWork(.claim))
             #expect(waiting.count == 1 && waiting.oldest == world.clock.now)
             let leased = try await world.ledger.perform(LeaseWork(WorkSelection([.claim], limit: 10)))
             #expect(leased.map(\.entry) == [open])
+            // A server that starts while another one records the answer can take up what is answered. It ends with the
+            // second answer.
+            let rows = try await world.database.read(.lists) { try $0.rows("SELECT * FROM work", []) }
             try await world.answer(open, LedgerWorld.agreement())
+            let values = try #require(rows.first?.values)
+            let places = (1...values.count).map { "?\($0)" }.joined(separator: ", ")
+            _ = try await world.database.write { try $0.execute("INSERT INTO work VALUES (\(places))", values) }
+            try await world.answer(open, LedgerWorld.agreement())
+            #expect(try await world.ledger.answer(CountWork(.claim)).count == 0)
             try await world.requireConsistency()
         }
     }

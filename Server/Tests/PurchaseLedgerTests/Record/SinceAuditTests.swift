@@ -157,7 +157,8 @@ struct SinceAuditTests {
                     guard saving, files.fileExists(atPath: part), !files.fileExists(atPath: saved) else { return }
                     #expect(throws: Never.self) { try files.copyItem(atPath: part, toPath: saved) }
                 }
-                #expect(!files.fileExists(atPath: part))
+                #expect(!files.fileExists(atPath: part) && outcome.log.findings == [])
+                #expect(files.fileExists(atPath: kept) == outcome.report.findings.isEmpty)
                 return (outcome.report, first.withLock { $0 })
             }
             let whole = try await audit(saving: true)

@@ -46,8 +46,12 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         let (table, journal) = (
             AppStoreClaimsTable(connection: transaction.connection), JournalTable(connection: transaction.connection)
         )
-        guard let entry = try journal.row(id: claim.id), let row = try table.row(entry.key), row.answerEntry == nil
-        else {
+        guard let entry = try journal.row(id: claim.id), let row = try table.row(entry.key) else {
+            return .alreadyRecorded
+        }
+        guard row.answerEntry == nil else {
+            // Another server that started at that moment may have taken it up again (`AdoptWork`).
+            try WorkTable(connection: transaction.connection).delete(row.work)
             return .alreadyRecorded
         }
         let app = try transaction.app(claim.app)

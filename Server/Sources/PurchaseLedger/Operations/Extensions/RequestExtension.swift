@@ -72,7 +72,7 @@ public struct RequestExtension: LedgerOperation {
             throw LedgerStorageError(.other, "the request \(requestID) was not written")
         }
         let table = WorkTable(connection: transaction.connection)
-        try table.lease(row.work, until: transaction.now.workLeaseEnd)
+        try table.lease(row.work, until: transaction.now.leaseEnd(of: .extension))
         let work = try table.row(row.work).flatMap { work throws(LedgerStorageError) in
             try LedgerWork(work, transaction)
         }

@@ -62,7 +62,7 @@ public struct DecideConsumptionAnswer: LedgerOperation {
             let decided = try DecidedConsumption(answer: answer, situation: situation).stored()
             try table.note(
                 key, progress: decided, attempts: row.attempts, next: row.nextAt,
-                leasedUntil: transaction.now.workLeaseEnd)
+                leasedUntil: transaction.now.leaseEnd(of: .refund))
             return try place.answer(decided, work)
         }
     }

@@ -74,6 +74,18 @@ public enum WorkKind: String, Sendable, CaseIterable {
 
     /// Whether an entry of the journal gave reason for it. Such work is deleted when it is done.
     public var isOfEntry: Bool { self == .claim || self == .refund || self == .extension }
+
+    /// How long one server may work without noting its progress, in milliseconds. If the server dies, the work is free
+    /// again after this time.
+    ///
+    /// What changes something at Apple is given the longest time that a call can wait for its turn and for a reply,
+    /// with its repetitions: nobody else may begin it meanwhile.
+    public var lease: Int64 {
+        switch self {
+        case .refund, .extension: 600_000
+        case .claim, .notifications, .status, .token, .history: 120_000
+        }
+    }
 }
 
 /// Where work with an original or a bundle id stands.
@@ -125,7 +137,8 @@ public struct WorkSelection: Sendable {
         var rows: [WorkRow] = []
         for kind in kinds {
             rows += try WorkTable(connection: reader.connection).due(
-                kind, apps, at: reader.now, leaseEnd: reader.now.workLeaseEnd, since: since, limit: limit - rows.count)
+                kind, apps, at: reader.now, leaseEnd: reader.now.leaseEnd(of: kind), since: since,
+                limit: limit - rows.count)
         }
         return rows
     }
@@ -144,10 +157,6 @@ public struct DueWork: LedgerQuery {
 
 /// Leases work that is due, the longest overdue of each kind first.
 public struct LeaseWork: LedgerOperation {
-    /// How long one server may work without noting its progress, in milliseconds: longer than it waits for the App
-    /// Store. If the server dies, the work is free again after this time.
-    public static let lease: Int64 = 120_000
-
     public var selection: WorkSelection
 
     public init(_ selection: WorkSelection) { self.selection = selection }
@@ -158,7 +167,8 @@ public struct LeaseWork: LedgerOperation {
         var leased: [LedgerWork] = []
         for row in try selection.rows(transaction) {
             guard let work = try LedgerWork(row, transaction) else { continue }
-            try WorkTable(connection: transaction.connection).lease(row.key, until: transaction.now.workLeaseEnd)
+            try WorkTable(connection: transaction.connection)
+                .lease(row.key, until: transaction.now.leaseEnd(of: row.key.kind))
             leased.append(work)
         }
         return leased
@@ -167,7 +177,7 @@ public struct LeaseWork: LedgerOperation {
 
 extension Timestamp {
     /// The end of the lease of one server.
-    var workLeaseEnd: Timestamp { adding(milliseconds: LeaseWork.lease, times: 1) }
+    func leaseEnd(of kind: WorkKind) -> Timestamp { adding(milliseconds: kind.lease, times: 1) }
 }
 
 /// Records where work continues, and when.
@@ -200,7 +210,7 @@ public struct NoteWork: LedgerOperation {
         if !isHeld, row.scheduled != work.scheduled { next = row.nextAt }
         try table.note(
             key, progress: work.progress, attempts: Int64(work.attempts), next: next,
-            leasedUntil: isHeld ? transaction.now.workLeaseEnd : nil)
+            leasedUntil: isHeld ? transaction.now.leaseEnd(of: work.kind) : nil)
     }
 }
 
@@ -239,7 +249,7 @@ public struct RetryWorkNow: LedgerOperation {
 }
 
 /// Schedules claims, refund requests and extensions that are open and that nothing works on, which happens only after a
-/// row was lost.
+/// row was lost or changed.
 public struct AdoptWork: LedgerOperation {
     public init() {}
 

@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
@@ -40,7 +41,14 @@ struct ExtensionRoutes {
                     requestID: wanted.requestID, days: wanted.days, extensionReason: reason ?? .undeclared,
                     reason: wanted.reason))
             var record = outcome.record
-            if let work = outcome.work, let asked = try await service.ask(work) { record = asked }
+            do {
+                if let work = outcome.work, let asked = try await service.ask(work) { record = asked }
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                // The request is recorded, and Apple is asked later.
+                service.logger.warning("an extension was not asked for", metadata: ["error": "\(error)"])
+            }
             var message = ExtensionMessage(record)
             message.replayed = outcome.isReplayed
             return try Response.json(message, status: outcome.isReplayed ? .ok : .created)
