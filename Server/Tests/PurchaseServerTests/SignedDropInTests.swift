@@ -150,6 +150,8 @@ struct SignedDropInTests {
             let upgraded = try await Self.ask(world.client, Self.jws(DropInWorld.signed(1) { $0.isUpgraded = true }))
             let keys = upgraded.inApp.first?.keys.filter { $0.hasPrefix("cancellation") || $0 == "is_upgraded" }
             #expect(keys == [] && upgraded.info.first?["is_upgraded"] == "true")
+            // The next period, whose start it would be, is not known.
+            #expect(upgraded.info.first?["cancellation_date"] == nil)
         }
     }
 

@@ -9,7 +9,10 @@ public struct ReceiptStanding: Sendable {
         public let facts: ObservedTransaction
         /// The withdrawal of its purchase, over all of its copies.
         public let withdrawal: Withdrawal?
-        /// When the period that replaced it after an upgrade began; `nil` if it was not upgraded.
+        /// Whether an upgrade ended its period.
+        public let isUpgraded: Bool
+        /// When the period that replaced it after an upgrade began; `nil` if it was not upgraded, or if that period is
+        /// not known.
         public let replacedAt: Timestamp?
     }
 
@@ -70,7 +73,9 @@ public struct ReceiptStanding: Sendable {
             for purchase in purchases {
                 let replacedAt = Self.replacement(of: purchase, among: purchases)
                 entries += purchase.transactions.map {
-                    Entry(facts: $0, withdrawal: purchase.withdrawal, replacedAt: replacedAt)
+                    Entry(
+                        facts: $0, withdrawal: purchase.withdrawal, isUpgraded: purchase.upgradedAt != nil,
+                        replacedAt: replacedAt)
                 }
             }
             let periods = purchases.filter { $0.kind == .autoRenewable }
@@ -98,11 +103,11 @@ public struct ReceiptStanding: Sendable {
     }
 
     private static func replacement(of purchase: OwnedPurchase, among purchases: [OwnedPurchase]) -> Timestamp? {
-        guard let upgradedAt = purchase.upgradedAt else { return nil }
+        guard purchase.upgradedAt != nil else { return nil }
         let next = purchases.first {
             $0.start > purchase.start && $0.productID != purchase.productID && $0.statedKind == .autoRenewable
         }
-        return next.map { min($0.start, purchase.end ?? $0.start) } ?? upgradedAt
+        return next.map { min($0.start, purchase.end ?? $0.start) }
     }
 }
 

@@ -34,7 +34,7 @@ extension VerifyReceiptResponse.InAppPurchase {
     /// The revocation of the purchase, over all of its copies, or the upgrade that ended the period. A refund of some
     /// units of a consumable leaves the others.
     private mutating func addWithdrawal(_ entry: ReceiptStanding.Entry) {
-        isUpgraded = entry.replacedAt != nil
+        isUpgraded = entry.isUpgraded
         guard let withdrawal = entry.withdrawal else {
             // The newest signed data says that it is not withdrawn (any more).
             if entry.facts.newestStamp != nil { (cancellationDate, cancellationReason) = (nil, nil) }

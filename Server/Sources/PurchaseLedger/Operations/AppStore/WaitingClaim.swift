@@ -183,7 +183,8 @@ extension LedgerTransaction {
         let row = AppStoreClaimRow(
             entry.key, appKey: app.key, customer: customer.key, evidence: evidence, waits: question == .waits, at: now)
         try AppStoreClaimsTable(connection: connection).insert(row)
-        try WorkTable(connection: connection).schedule(row.work, at: now, since: now, leasedUntil: now.leaseEnd(of: .claim))
+        try WorkTable(connection: connection).schedule(
+            row.work, at: now, since: now, leasedUntil: now.leaseEnd(of: .claim))
     }
 }
 
