@@ -11,8 +11,7 @@ struct ButtonTests {
         let engine = try probe.engine(hasServer: false)
         probe.queue.mode.change { $0 = .asks }
         let taps = (0..<2).map { _ in Task { await engine.buy("coins") } }
-        try await wait { !probe.queue.asked.value.isEmpty }
-        try await Task.sleep(nanoseconds: 20_000_000)
+        try await wait { await engine.joinedTaps == 1 && !probe.queue.asked.value.isEmpty }
         #expect(probe.queue.asked.value.count == 1)
         probe.queue.mode.change { $0 = .normal }
         for tap in taps { #expect(await tap.value.code == "granted") }

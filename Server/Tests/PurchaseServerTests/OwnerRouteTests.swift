@@ -67,6 +67,12 @@ struct OwnerRouteTests {
             #expect(
                 try again.message(MergeMessage.self)
                     == MergeMessage(customerID: "anonymous-7", into: "søren", replayed: true, reason: "twice"))
+            // The next person who signs in at the device gets nothing of Søren.
+            let other = try await world.send(.post, path, MergeRequest(into: "bob"), as: .backend)
+            #expect(
+                try other.message(MergeMessage.self)
+                    == MergeMessage(customerID: "anonymous-7", into: "søren", merged: false, replayed: true))
+            #expect(try await world.entitlements(of: "s%C3%B8ren").map(\.balance) == [1])
             let back = try await world.send(
                 .post, "/v1/customers/s%C3%B8ren/merge", MergeRequest(into: "anonymous-7"), as: .backend)
             #expect(try back.problem == "customer_merge_circular")

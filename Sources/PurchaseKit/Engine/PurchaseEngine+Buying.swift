@@ -42,7 +42,11 @@ extension PurchaseEngine {
             return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "order_id")))
         }
         let open = OpenPayment(productID: productID, quantity: quantity, order: order, offer: offer)
-        if let running = payments.first(where: { $0.isSame(as: open) })?.task { return await running.value }
+        if let running = payments.first(where: { $0.isSame(as: open) })?.task {
+            joinedTaps += 1
+            defer { joinedTaps -= 1 }
+            return await running.value
+        }
         let task = Task { await self.ask(open, simulatesAskToBuyInSandbox) }
         payments.append(open.asked(task))
         return await task.value

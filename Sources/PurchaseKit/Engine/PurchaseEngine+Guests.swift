@@ -53,8 +53,9 @@ extension PurchaseEngine {
     ///
     /// A client key may not merge customers, so your backend does: it knows that the caller is this customer, and asks
     /// the purchase server with `POST /v1/customers/{guest}/merge`. Each answer with the status 200 means that it is
-    /// done, also if it was merged before or the server does not know the guest (`merged: false`). If it fails, the
-    /// guest stays signed in and is kept, and nothing is lost: call it again.
+    /// done, also if it was merged before or the server does not know the guest (`merged: false`), and so is 404 with
+    /// `customer_unknown`: the server knows neither. If it fails, the guest stays signed in and is kept, and nothing is
+    /// lost: call it again.
     ///
     /// - Parameters:
     ///   - customer: the customer.
@@ -66,6 +67,8 @@ extension PurchaseEngine {
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
+            // A request for the guest that is under way would be recorded after the merge, for nobody.
+            await endRequests()
             if record.knows(guest.id) { try await merge(guest.id, customer.id) }
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
@@ -73,5 +76,12 @@ extension PurchaseEngine {
         }
         await signIn(customer)
         await refreshEntitlements(evenIfKnown: true)
+    }
+
+    /// Waits for the transactions that are being handled, the restore and the look that are under way.
+    private func endRequests() async {
+        for running in handling.values { _ = await running.value }
+        await restoreUnderWay?.value
+        await pass?.value
     }
 }

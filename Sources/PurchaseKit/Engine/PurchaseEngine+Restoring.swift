@@ -7,7 +7,11 @@ extension PurchaseEngine {
     /// them to the server together, and returns one summary. A customer without purchases gets an empty one.
     @discardableResult
     public func restore() async -> RestoreSummary {
-        let summary = await restoring()
+        let running = Task { await self.restoring() }
+        let ended = Task { _ = await running.value }
+        restoreUnderWay = ended
+        let summary = await running.value
+        if restoreUnderWay == ended { restoreUnderWay = nil }
         emit(.restored(summary))
         await deliver()
         return summary
@@ -105,7 +109,7 @@ extension PurchaseEngine {
         for (step, entry) in steps {
             summary.add(isStored ? step.outcome : .undetermined(PurchaseError(.storeFailed)), of: entry.key)
         }
-        if isStored { await conclude(steps) }
+        if isStored { await conclude(steps) } else { startAgainLater() }
     }
 
     /// The requests of a restore: as many signed transactions as one takes, and each receipt by itself.

@@ -52,6 +52,10 @@ public actor PurchaseEngine {
     var failedStarts = 0
     /// The look at the current evidence that is under way.
     var pass: Task<Void, Never>?
+    /// The restore that is under way.
+    var restoreUnderWay: Task<Void, Never>?
+    /// The taps that wait for the outcome of an open payment.
+    package var joinedTaps = 0
     /// When to look again, by the uptime.
     var nextPass: Double?
     var failedPasses = 0
@@ -241,8 +245,10 @@ public actor PurchaseEngine {
 
     /// From now on, purchases that arrive wait, until the customer asks for one as a guest or somebody signs in.
     public func signOut() {
+        // Loading signs in the guest of an earlier launch.
+        let isLoaded = loads()
         customer = nil
-        if loads(), record.lastCustomer != nil { _ = changes { $0.lastCustomer = nil } }
+        if isLoaded, record.lastCustomer != nil { _ = changes { $0.lastCustomer = nil } }
         announce()
     }
 

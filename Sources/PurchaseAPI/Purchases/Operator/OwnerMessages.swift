@@ -30,7 +30,8 @@ public struct MergeMessage: Codable, Sendable, Equatable {
     public var customerID: String
     /// The customer who remains.
     public var into: String
-    /// Whether both ids name the customer who remains; `false` if the server does not know the other one.
+    /// Whether both ids name the customer who remains; `false` if the server does not know the other one, or if they
+    /// were merged into somebody else before, whom `into` names.
     public var merged: Bool
     /// Whether an earlier request merged them.
     public var replayed: Bool

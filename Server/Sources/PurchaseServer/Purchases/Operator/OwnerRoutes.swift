@@ -38,13 +38,17 @@ struct OwnerRoutes {
         return try await api.bodies.withBody(of: request) { body in
             let merge = try await api.request(MergeRequest.self, from: body)
             var message = MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason)
+            if let survivor = try await api.survivor(of: customerID, app: app) {
+                // Who was merged before is the survivor. A repetition for another one, such as the next person at a
+                // device, must not merge two accounts.
+                let wanted = try await api.survivor(of: merge.into, app: app) ?? merge.into
+                message.replayed = true
+                if survivor != wanted { (message.into, message.merged) = (survivor, false) }
+                return try Response.json(message)
+            }
             do {
                 try await api.ledger.perform(
                     MergeCustomers(app: app, customerID: customerID, into: merge.into, reason: merge.reason))
-            } catch let refusal as LedgerRefusal where refusal.code == .customerMergeCircular {
-                // The answer to an earlier request was lost. Whoever was not merged would be merged into themselves.
-                guard try await api.survivor(of: customerID, app: app) != nil else { throw refusal }
-                message.replayed = true
             } catch let refusal as LedgerRefusal where refusal.code == .customerUnknown {
                 // A guest who never bought anything signs in; the query refuses an unknown survivor.
                 _ = try await api.ledger.answer(CustomerSummary(app: app, customerID: merge.into))
