@@ -25,6 +25,8 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
     public var offer: OfferMessage?
     /// The commitment to several payments.
     public var commitment: CommitmentMessage?
+    /// The product of the bundle with which the subscription renews.
+    public var bundleProductID: String?
     /// When it was signed.
     public var signedAt: String
 
@@ -32,7 +34,7 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
         autoRenew: Bool? = nil, nextProduct: String? = nil, renewsAt: String? = nil, price: Int64? = nil,
         currency: String? = nil, graceUntil: String? = nil, graceEndUnknown: Bool? = nil, billingRetry: Bool? = nil,
         priceConsent: PriceConsent? = nil, intent: Intent? = nil, offer: OfferMessage? = nil,
-        commitment: CommitmentMessage? = nil, signedAt: String
+        commitment: CommitmentMessage? = nil, bundleProductID: String? = nil, signedAt: String
     ) {
         self.autoRenew = autoRenew
         self.nextProduct = nextProduct
@@ -46,11 +48,13 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
         self.intent = intent
         self.offer = offer
         self.commitment = commitment
+        self.bundleProductID = bundleProductID
         self.signedAt = signedAt
     }
 
     enum CodingKeys: String, CodingKey {
         case price, currency, intent, offer, commitment
+        case bundleProductID = "bundle_product_id"
         case autoRenew = "auto_renew"
         case nextProduct = "next_product"
         case renewsAt = "renews_at"

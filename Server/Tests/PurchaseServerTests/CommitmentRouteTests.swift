@@ -22,6 +22,7 @@ struct CommitmentRouteTests {
                     Claim("billingPeriodNumber", .integer(3)), Claim("totalBillingPeriods", .integer(12)),
                     Claim("commitmentExpiresDate", .integer(Int64(end.timeIntervalSince1970 * 1000))),
                 ]
+                $0.extra = [Claim("bundleProductId", .string("suite"))]
                 period = $0
             }
             #expect(try await world.send(.post, "/v1/purchases", bought.claim()).status == 200)
@@ -40,6 +41,8 @@ struct CommitmentRouteTests {
             for path in ["/v1/customers/alice/entitlements", "/v1/purchases/1", "/v1/events"] {
                 let answer = try await world.send(.get, path, as: .backend)
                 #expect(answer.text.contains(wire), "\(path): \(answer.text)")
+                let names = answer.text.contains(#""bundle_product_id":"suite""#)
+                #expect(names == (path != "/v1/events"), "54.2 \(path): \(answer.text)")
             }
             let events = try await world.send(.get, "/v1/events", as: .backend).message(EventPage.self).events
             #expect(events.last?.type == .renewalChanged && events.last?.changed == [.commitment])

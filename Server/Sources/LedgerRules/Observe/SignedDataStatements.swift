@@ -205,6 +205,39 @@ extension RenewalCommitment {
 extension RenewalInfo {
     /// The commitment to several payments.
     public var commitment: RenewalCommitment? { RenewalCommitment(claims: otherClaims) }
+    /// The product of the bundle with which it renews.
+    public var bundleProductID: String? { Self.bundleProductID(otherClaims) }
+
+    /// The claim in canonical JSON that names a bundle, in either spelling; `nil` if there is none of its form.
+    private static func bundleProductID(_ claims: [UInt8]?) -> String? {
+        // Most subscriptions are of no bundle, and their claims need not be read.
+        guard let claims, claims.contains(bundleName) else { return nil }
+        do {
+            let names = try JSONDecoder().decode(BundleClaims.self, from: Data(claims))
+            return names.bundleProductID ?? names.bundleProductId
+        } catch {
+            // The App Store signed the claim in another form, which is not shown.
+            return nil
+        }
+    }
+
+    private static let bundleName = Array("\"bundleProductI".utf8)
+
+    private struct BundleClaims: Decodable {
+        var bundleProductID: String?
+        var bundleProductId: String?
+    }
+
+    /// What is shown of the claims without a field: the commitment, and the bundle.
+    fileprivate func showing(_ period: ObservedTransaction?) -> RenewalInfo {
+        var info = showingCommitment(of: period)
+        guard let bundle = bundleProductID ?? Self.bundleProductID(period?.otherClaims) else { return info }
+        guard let claims = CanonicalJSON.otherClaims(["bundleProductID": .string(bundle)]) else { return info }
+        // Two objects become one, with its members in the order of their names.
+        info.otherClaims =
+            info.otherClaims.map { Array(claims.dropLast()) + [UInt8(ascii: ",")] + Array($0.dropFirst()) } ?? claims
+        return info
+    }
 
     /// The renewal info with the commitment that the transaction of a period states, and without the other claims
     /// that have no field.
@@ -223,11 +256,11 @@ extension RenewalStatement {
     /// signed, its commitment is shown alone.
     package static func shown(_ statement: RenewalStatement?, with period: ObservedTransaction?) -> RenewalStatement? {
         if var statement {
-            statement.info = statement.info.showingCommitment(of: period)
+            statement.info = statement.info.showing(period)
             return statement
         }
         guard let period, let stamp = period.newestStamp else { return nil }
-        let info = RenewalInfo().showingCommitment(of: period)
+        let info = RenewalInfo().showing(period)
         return info.otherClaims.map { _ in RenewalStatement(key: period.renewal, stamp: stamp, info: info) }
     }
 }

@@ -58,7 +58,8 @@ extension RenewalMessage {
             billingRetry: info.isInBillingRetry,
             priceConsent: info.priceIncreaseStatus.flatMap { PriceConsent(number: $0) },
             intent: info.expirationIntent.map { Intent(number: $0) }, offer: info.offer.map { OfferMessage($0) },
-            commitment: info.commitment.map { CommitmentMessage($0) }, signedAt: "\(stamp)")
+            commitment: info.commitment.map { CommitmentMessage($0) }, bundleProductID: info.bundleProductID,
+            signedAt: "\(stamp)")
     }
 }
 

@@ -142,6 +142,24 @@ struct ServerAPIRequestTests {
         }
     }
 
+    @Test("54.3 Groups and seats are asked for where the settings say that Apple has them")
+    func groups() async throws {
+        let cases: [(Set<ValidationEnvironment>, ValidationEnvironment?, [String])] = [
+            ([.sandbox], nil, ["/s/"]), ([.production], nil, ["/p/"]), ([.production, .sandbox], nil, ["/p/", "/s/"]),
+            ([.sandbox], .production, []), ([.production, .sandbox], .sandbox, ["/s/"]),
+        ]
+        for (groups, environment, expected) in cases {
+            try await ServerAPIWorld.run(groups: groups, answer: { _ in .error(4_040_010) }) { world in
+                for operation in Self.operations where operation.1.contains("/groups/") {
+                    let count = world.server.requests.count
+                    _ = await world.code(of: operation.0, in: environment)
+                    let asked = world.server.requests.dropFirst(count).map { String($0.head.uri.prefix(3)) }
+                    #expect(asked == expected, "\(operation.1)")
+                }
+            }
+        }
+    }
+
     @Test("Only a call that can be made again without harm is made again")
     func repeating() async throws {
         for (operation, line, _) in Self.operations {

@@ -24,7 +24,8 @@ struct ServerAPIWorld: Sendable {
     /// Runs the body with a client whose production is `/p` and whose sandbox is `/s` of one server.
     static func run(
         keys: [TestKey] = [TestKey()], time: @escaping @Sendable () -> Date = { moment },
-        skew: ClockSkew? = nil, limitFactor: Double = 1000, answer: @escaping Answer,
+        skew: ClockSkew? = nil, limitFactor: Double = 1000, groups: Set<ValidationEnvironment> = [.sandbox],
+        answer: @escaping Answer,
         _ body: @escaping @Sendable (ServerAPIWorld) async throws -> Void
     ) async throws {
         try await RecordingServer.run(answer: { request in
@@ -37,7 +38,7 @@ struct ServerAPIWorld: Sendable {
         }) { server, port in
             var settings = try AppStoreServerSettings(
                 production: "http://127.0.0.1:\(port)/p", sandbox: "http://127.0.0.1:\(port)/s")
-            settings.limitFactor = limitFactor
+            (settings.limitFactor, settings.groupEnvironments) = (limitFactor, groups)
             let (clock, changes) = (ManualClock(), CircuitChanges())
             let client = try AppStoreServerClient(
                 settings, limits: .patient, clock: clock.connectionClock(), time: time,
