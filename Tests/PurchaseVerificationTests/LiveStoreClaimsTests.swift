@@ -229,4 +229,40 @@ struct LiveStoreClaimsTests {
             #expect(receipt.inAppPurchases.map(\.cancellationReason) == [item.expected], "\(item)")
         }
     }
+
+    @Test("54.2 A bundle is read by the names of StoreKit, in either spelling, and its claims stay raw")
+    func bundles() throws {
+        let verifier = PurchaseVerifier(
+            anchors: try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) })
+        for ending in ["ID", "Id"] {
+            var template = MintedWorld.transaction()
+            template.extra = [
+                Claim("bundleProduct\(ending)", .string("suite")), Claim("bundleTransaction\(ending)", .string("7")),
+                Claim("bundleOriginalTransaction\(ending)", .string("6")),
+                Claim("bundleSubscriptionGroup\(ending)", .string("5")),
+            ]
+            var renewal = MintedWorld.renewalInfo()
+            renewal.extra = [
+                Claim("bundleProduct\(ending)", .string("suite")), Claim("willUnbundle", .boolean(true)),
+            ]
+            guard
+                case .signedTransaction(let transaction) = try verifier.verify(
+                    try MintedWorld.mint(template), policies: []),
+                case .signedRenewalInfo(let info) = try verifier.verify(try MintedWorld.mint(renewal), policies: [])
+            else {
+                Issue.record("another kind")
+                return
+            }
+            let bundle = try #require(transaction.bundle)
+            #expect(bundle.productID == "suite" && bundle.transactionID == "7" && bundle.willUnbundle == nil)
+            #expect(bundle.originalTransactionID == "6" && bundle.subscriptionGroupID == "5")
+            #expect(transaction.otherClaims["bundleProduct\(ending)"] == .string("suite"))
+            #expect(info.bundle?.willUnbundle == true && info.bundle?.productID == "suite")
+        }
+        guard
+            case .signedTransaction(let alone) = try verifier.verify(
+                try MintedWorld.mint(MintedWorld.transaction()), policies: [])
+        else { return }
+        #expect(alone.bundle == nil)
+    }
 }
