@@ -41,7 +41,7 @@ struct DatabaseRefusalTests {
 
     @Test("A database of a newer version is refused")
     func newer() async throws {
-        let title = "The tables of 29 November 2026"
+        let title = "The tables of 30 November 2026"
         try await Self.refuse(
             "\(Self.migrations); c.execute(\"INSERT INTO schema_migrations VALUES (1, ?, 0)\", (\"\(title)\",)); "
                 + "c.execute(\"INSERT INTO schema_migrations VALUES (99, ?, 0)\", (\"Later\",))",
