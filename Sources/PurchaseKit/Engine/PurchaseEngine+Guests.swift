@@ -67,8 +67,6 @@ extension PurchaseEngine {
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
-            // A request for the guest that is under way would be recorded after the merge, for nobody.
-            await endRequests()
             if record.knows(guest.id) { try await merge(guest.id, customer.id) }
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
@@ -76,12 +74,5 @@ extension PurchaseEngine {
         }
         await signIn(customer)
         await refreshEntitlements(evenIfKnown: true)
-    }
-
-    /// Waits for the transactions that are being handled, the restore and the look that are under way.
-    private func endRequests() async {
-        for running in handling.values { _ = await running.value }
-        await restoreUnderWay?.value
-        await pass?.value
     }
 }

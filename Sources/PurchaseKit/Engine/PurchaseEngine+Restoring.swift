@@ -7,11 +7,7 @@ extension PurchaseEngine {
     /// them to the server together, and returns one summary. A customer without purchases gets an empty one.
     @discardableResult
     public func restore() async -> RestoreSummary {
-        let running = Task { await self.restoring() }
-        let ended = Task { _ = await running.value }
-        restoreUnderWay = ended
-        let summary = await running.value
-        if restoreUnderWay == ended { restoreUnderWay = nil }
+        let summary = await restoring()
         emit(.restored(summary))
         await deliver()
         return summary

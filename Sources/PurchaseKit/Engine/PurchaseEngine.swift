@@ -52,8 +52,6 @@ public actor PurchaseEngine {
     var failedStarts = 0
     /// The look at the current evidence that is under way.
     var pass: Task<Void, Never>?
-    /// The restore that is under way.
-    var restoreUnderWay: Task<Void, Never>?
     /// The taps that wait for the outcome of an open payment.
     package var joinedTaps = 0
     /// When to look again, by the uptime.
