@@ -251,9 +251,9 @@ struct LedgerAudit {
                 KeptFold.remove(part)
                 do {
                     try await keep(at: part)
-                    _ = rename(part, partialPath)
+                    guard rename(part, partialPath) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
                 } catch {
-                    // Without room for a part, an interrupted audit begins anew.
+                    // Without a part, an interrupted audit begins anew; the audit itself needs none.
                     KeptFold.remove(part)
                 }
                 kept = position.leaf

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 /// What a server has to ask the App Store or to tell it: what is done next, when, and by whom.
 ///
-/// What follows for customers stands in tables of its own, which the journal determines. So nothing here is compared by
-/// an audit; what is missing for a claim, a refund request or an extension is scheduled at the next start
+/// What follows for customers is in other tables, which the journal determines. So nothing here is compared by an
+/// audit; what is missing for a claim, a refund request or an extension is scheduled at the next start
 /// (`AdoptWork`).
 struct WorkTable {
     /// In milliseconds: the App Store is asked again after an hour at most.

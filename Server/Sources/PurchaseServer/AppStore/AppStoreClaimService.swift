@@ -8,7 +8,7 @@ import Synchronization
 
 /// Asks the App Store about claims of requests, at once, and about those that `WorkService` leased.
 ///
-/// A claim is asked about by one server at a time (`LeaseWork.lease`); the server that records the App Store's answer
+/// A claim is asked about by one server at a time (`WorkKind.lease`); the server that records the App Store's answer
 /// first decides it.
 final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation

@@ -10,7 +10,7 @@ import struct Foundation.UUID
 /// Does what is due with the App Store: questions about claims that wait, answers to refund requests, extensions, the
 /// hourly backfill of notifications, statuses of subscriptions without news, account tokens and histories.
 ///
-/// Each piece is done by one server at a time (`LeaseWork.lease`), and waits in the database over restarts.
+/// Each piece is done by one server at a time (`WorkKind.lease`), and waits in the database over restarts.
 final class WorkService: Service {
     private let claims: AppStoreClaimService
     private let runner: WorkRunner

@@ -57,7 +57,7 @@ public struct OffersOfCustomer: LedgerQuery {
         for key in try reader.transactions.originals(of: customer.key) {
             var found: [ExactText: CustomerOffer.Subscription] = [:]
             var latest: (start: Timestamp, product: ExactText)?
-            var renewal: ObservedRenewal?
+            var renewed: (facts: ObservedTransaction, environment: Int64)?
             for row in try reader.transactions.rows(originalKey: key, limit: Self.transactions) where !row.isErased {
                 let environment = try reader.environments.environment(row.environment)
                 guard (try reader.counts(environment, for: customer.key, app)) else { break }
@@ -75,10 +75,12 @@ public struct OffersOfCustomer: LedgerQuery {
                 found[product] = one
                 let start = facts.purchaseDate ?? .epoch
                 if latest.map({ start >= $0.start }) ?? true { latest = (start, product) }
-                if renewal == nil {
-                    renewal = try RenewalsTable(connection: reader.connection).facts(
-                        facts.renewal, environment: row.environment)
-                }
+                // All periods of an original have one renewal.
+                renewed = renewed ?? (facts, row.environment)
+            }
+            let renewal = try renewed.flatMap { renewed throws(LedgerStorageError) in
+                try RenewalsTable(connection: reader.connection).facts(
+                    renewed.facts.renewal, environment: renewed.environment)
             }
             if let latest, let renewal { found[latest.product]?.winBack = Self.winBack(renewal.info.otherClaims) }
             subscriptions += found.sorted { $0.key < $1.key }.map(\.value)
