@@ -19,6 +19,9 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var entitlement: EntitlementMessage?
     /// The customer into whom the one of the request was merged; absent if they were not.
     public var mergedInto: String?
+    /// All entitlements of the customer, if the request asked for them and its evidence is the customer's, or the
+    /// customer is a guest of this app; absent otherwise.
+    public var account: EntitlementList?
     /// What the sender should correct, such as fields that the server does not know.
     public var warnings: [WarningMessage]?
 
@@ -33,7 +36,7 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case verdict, code, disposition, replayed, transaction, order, entitlement, warnings
+        case verdict, code, disposition, replayed, transaction, order, entitlement, warnings, account
         case submissionID = "submission_id"
         case leafHash = "leaf_hash"
         case mergedInto = "merged_into"

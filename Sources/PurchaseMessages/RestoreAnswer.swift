@@ -9,6 +9,9 @@ public struct RestoreAnswer: Codable, Sendable, Equatable {
     public var refused: [RefusedEvidenceMessage]
     /// The customer's present entitlements to these products.
     public var entitlements: [EntitlementMessage]
+    /// All entitlements of the customer, if the request asked for them and its evidence is the customer's, or the
+    /// customer is a guest of this app; absent otherwise.
+    public var account: EntitlementList?
     /// What the sender should correct, such as fields that the server does not know.
     public var warnings: [WarningMessage]?
 
@@ -21,7 +24,7 @@ public struct RestoreAnswer: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case purchases, refused, entitlements, warnings
+        case purchases, refused, entitlements, warnings, account
         case customerID = "customer_id"
         case mergedInto = "merged_into"
     }

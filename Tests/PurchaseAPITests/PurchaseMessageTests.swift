@@ -26,6 +26,12 @@ struct PurchaseMessageTests {
     func requests() throws {
         try requireSame(RestoreRequest(customerID: "a", receiptData: "MIIT"))
         try requireSame(RestoreRequest(customerID: "a", signedTransactions: ["e30.e30.e30", "ä"]))
+        try requireSame(
+            RestoreRequest(
+                customerID: "a", receiptData: "MIIT", appTransaction: "e30.e30.e30", requested: true, guest: false,
+                account: true))
+        try requireSame(
+            PurchaseRequest(receiptData: "MIIT", productID: "p", transactionID: "1", guest: true, account: false))
         try requireSame(OrderRequest(customerID: "a", productID: "p", environment: .sandbox))
         try requireSame(
             GrantRequest(

@@ -1,3 +1,5 @@
+public import PurchaseMessages
+
 /// A recorded submission.
 public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var submissionID: String
@@ -108,5 +110,37 @@ public struct SubmissionPage: Codable, Sendable, Equatable {
     enum CodingKeys: String, CodingKey {
         case submissions
         case nextCursor = "next_cursor"
+    }
+}
+
+/// Purchases: those of a transaction, or a page of a customer's.
+public struct TransactionPage: Codable, Sendable, Equatable {
+    public var purchases: [TransactionMessage]
+    /// The customer into whom the one of the request was merged; absent if they were not.
+    public var mergedInto: String?
+    /// The cursor of the next page; absent on the last page.
+    public var nextCursor: String?
+
+    public init(purchases: [TransactionMessage], nextCursor: String? = nil) {
+        (self.purchases, self.nextCursor) = (purchases, nextCursor)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case purchases
+        case mergedInto = "merged_into"
+        case nextCursor = "next_cursor"
+    }
+}
+
+/// `POST /v1/customers/{id}/tokens`: with this token, the customer's app may read the customer's entitlements.
+public struct CustomerTokenMessage: Codable, Sendable, Equatable {
+    public var token: String
+    public var expiresAt: String
+
+    public init(token: String, expiresAt: String) { (self.token, self.expiresAt) = (token, expiresAt) }
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case expiresAt = "expires_at"
     }
 }

@@ -19,7 +19,8 @@ extension PurchaseRequest: RequestMessage {
         self.init(
             receiptData: receiptData, signedTransaction: signedTransaction, productID: productID,
             transactionID: transactionID, orderID: orderID, customerID: customerID,
-            quantity: members.quantity(CodingKeys.quantity))
+            quantity: members.quantity(CodingKeys.quantity), guest: members.flag(CodingKeys.guest),
+            account: members.flag(CodingKeys.account))
     }
 
     /// The names of signed transactions in StoreKit and in Apple's APIs.
@@ -49,7 +50,10 @@ extension RestoreRequest: RequestMessage {
             members.findMisnamed(Self.otherReceiptNames, expected: CodingKeys.receiptData)
             members.miss(Self.evidenceNames)
         }
-        self.init(customerID: customerID, receiptData: receiptData, signedTransactions: signedTransactions)
+        self.init(
+            customerID: customerID, receiptData: receiptData, signedTransactions: signedTransactions,
+            appTransaction: members.text(CodingKeys.appTransaction), requested: members.flag(CodingKeys.requested),
+            guest: members.flag(CodingKeys.guest), account: members.flag(CodingKeys.account))
     }
 
     /// The names of receipts in the simulator and in StoreKit.

@@ -1,4 +1,4 @@
-/// `GET /v1/customers/{id}/entitlements`
+/// `GET /v1/customers/{id}/entitlements` and `GET /v1/me/entitlements`
 public struct EntitlementList: Codable, Sendable, Equatable {
     public var customerID: String
     /// The customer into whom they were merged; absent if they were not.
@@ -10,6 +10,9 @@ public struct EntitlementList: Codable, Sendable, Equatable {
     public var entitlements: [EntitlementMessage]
     /// One for each named entitlement that a product of the customer's gives or gave.
     public var named: [NamedEntitlementMessage]
+
+    /// The header in which an app names its customer: a customer token, or the id of a guest.
+    public static let customerHeader = "Assay-Customer"
 
     /// The entitlements of a customer.
     public init(
@@ -41,24 +44,5 @@ public struct NamedEntitlementMessage: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case name, state, until, products
-    }
-}
-
-/// Purchases: those of a transaction, or a page of a customer's.
-public struct TransactionPage: Codable, Sendable, Equatable {
-    public var purchases: [TransactionMessage]
-    /// The customer into whom the one of the request was merged; absent if they were not.
-    public var mergedInto: String?
-    /// The cursor of the next page; absent on the last page.
-    public var nextCursor: String?
-
-    public init(purchases: [TransactionMessage], nextCursor: String? = nil) {
-        (self.purchases, self.nextCursor) = (purchases, nextCursor)
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case purchases
-        case mergedInto = "merged_into"
-        case nextCursor = "next_cursor"
     }
 }
