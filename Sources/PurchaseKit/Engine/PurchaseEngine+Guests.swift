@@ -1,6 +1,9 @@
 import Foundation
 
 extension PurchaseEngine {
+    /// Asks the app's backend to merge a guest into a customer.
+    public typealias HandOver = @Sendable (_ guestID: String, _ customerID: String) async throws -> Void
+
     /// Signs in a customer without a login, as an app without one does at its launch. The id is random, made once, and
     /// kept until its purchases are handed to a customer with a login. An engine that nobody signed in to does the same
     /// when the customer buys or restores; until then, what arrives waits. A reinstall of the app makes a new one.
@@ -57,22 +60,73 @@ extension PurchaseEngine {
     /// `customer_unknown`: the server knows neither. If it fails, the guest stays signed in and is kept, and nothing is
     /// lost: call it again.
     ///
+    /// A request for the guest that was still on its way may bind a purchase to them afterwards. The engine then asks
+    /// again, until it is done: with this closure while the app runs, and at the next such login of this customer.
+    ///
     /// - Parameters:
     ///   - customer: the customer.
     ///   - merge: asks your backend to merge the first customer into the second; not called if there is no guest, or
     ///     if the guest has neither a purchase nor one that waits or was begun.
     /// - Throws: the error of `merge`, or `PurchaseError` with the code `store_failed`.
     public func signIn(
-        _ customer: PurchaseCustomer, handingOver merge: (_ guestID: String, _ customerID: String) async throws -> Void
+        _ customer: PurchaseCustomer, handingOver merge: @escaping HandOver
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
             if record.knows(guest.id) { try await merge(guest.id, customer.id) }
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
+            if requests.contains(guest.id) { noteLateRequest(of: guest.id) }
             startedInThisRun = startedInThisRun.map { record.current($0) }
         }
+        handOver = (customer.id, merge)
         await signIn(customer)
         await refreshEntitlements(evenIfKnown: true)
+    }
+
+    /// Asks the server something about a customer, who may be a guest that is handed over meanwhile.
+    func asking<Answer: Sendable>(
+        about customerID: String, _ ask: (PurchaseConnection) async throws -> Answer
+    ) async throws -> Answer {
+        guard let server else { throw PurchaseError(.customerUnknown) }
+        requests.append(customerID)
+        defer {
+            if let place = requests.firstIndex(of: customerID) { requests.remove(at: place) }
+            if record.owner(customerID) != customerID { noteLateRequest(of: customerID) }
+        }
+        return try await ask(server)
+    }
+
+    private func noteLateRequest(of guestID: String) {
+        _ = changes { $0.unmerged = ($0.unmerged ?? []).filter { $0 != guestID } + [guestID] }
+    }
+
+    /// Asks again to merge guests about whom a request ended after they were handed to the customer who is signed in.
+    ///
+    /// - Returns: whether nothing is left that can be asked now.
+    func handOverAgain() async -> Bool {
+        guard let handOver, let id = customer?.id, handOver.customerID == id, !isHandingOver else { return true }
+        let guests = (record.unmerged ?? []).filter { record.owner($0) == id }
+        guard !guests.isEmpty else { return true }
+        guard !guests.contains(where: { requests.contains($0) }) else { return false }
+        isHandingOver = true
+        defer { isHandingOver = false }
+        for guest in guests {
+            do {
+                try await handOver.merge(guest, id)
+            } catch {
+                emit(.failedOutside(PurchaseError(.connectionFailed, error), nil))
+                return false
+            }
+            _ = changes { record in
+                record.unmerged?.removeAll { $0 == guest }
+                record.lastPass = nil
+            }
+        }
+        // What was refused because the guest had it.
+        for entry in record.outbox where entry.customerID == id && entry.decision == nil {
+            await handle(entry.transaction)
+        }
+        return true
     }
 }

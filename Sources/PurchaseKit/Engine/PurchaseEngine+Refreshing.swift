@@ -20,6 +20,8 @@ extension PurchaseEngine {
     ///
     /// - Parameter evenIfKnown: whether to ask the server also if it knew all of it less than a day ago.
     public func refreshEntitlements(evenIfKnown: Bool = false) async {
+        // Outside the pass, because it calls the app, which may ask for another pass.
+        let isHandedOver = await handOverAgain()
         while let running = pass {
             await running.value
             if pass == running { pass = nil }
@@ -28,7 +30,8 @@ extension PurchaseEngine {
         pass = task
         await task.value
         if pass == task { pass = nil }
-        // Outside the pass, because it calls the delegate, which may ask for another pass.
+        if !isHandedOver { nextPass = min(nextPass ?? .infinity, time.uptime + RetryDelay.seconds(after: 1)) }
+        // Outside the pass, because it calls the delegate.
         await handleOfLearnedTokens()
     }
 
@@ -114,7 +117,7 @@ extension PurchaseEngine {
     ///
     /// - Returns: whether nothing is left to ask now.
     private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool, _ began: Date) async -> Bool {
-        guard let server, let customerID = customer?.id else { return true }
+        guard server != nil, let customerID = customer?.id else { return true }
         var proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
         let known = Set(proofs.map(\.version))
         proofs += waitingProofs(of: customerID).filter { !known.contains($0.version) }
@@ -127,7 +130,10 @@ extension PurchaseEngine {
         var answeredAt: Date?
         for (request, _) in Self.requests(proofs, of: customerID, \.evidence) {
             do {
-                guard case .accepted(let answer, let signedAt) = try await server.restore(request) else { continue }
+                guard
+                    case .accepted(let answer, let signedAt) = try await asking(
+                        about: customerID, { try await $0.restore(request) })
+                else { continue }
                 take(answer, of: customerID, signedAt, proofs.compactMap(\.verified))
                 learnTokens(proofs.compactMap(\.unknown), of: customerID, answer)
                 answeredAt = signedAt

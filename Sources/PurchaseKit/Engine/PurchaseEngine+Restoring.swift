@@ -87,9 +87,9 @@ extension PurchaseEngine {
                 proofs.append(RestoredProof(evidence: evidence, entries: [(entry, gathered.verified)]))
             }
         }
-        if let server, let customerID = customer?.id {
+        if server != nil, let customerID = customer?.id {
             for (request, group) in Self.requests(proofs, of: customerID, \.evidence) {
-                decided += await decide(group.flatMap(\.entries), request, server)
+                decided += await decide(group.flatMap(\.entries), request)
             }
         }
         var steps: [(step: Step, entry: OutboxEntry)] = []
@@ -139,12 +139,11 @@ extension PurchaseEngine {
 
     /// Asks the server, and returns how to decide about each transaction.
     private func decide(
-        _ entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)], _ request: RestoreRequest,
-        _ server: PurchaseConnection
+        _ entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)], _ request: RestoreRequest
     ) async -> [(entry: OutboxEntry, decide: Decide)] {
         let result: Result<PurchaseConnection.Decision<RestoreAnswer>, PurchaseError>
         do {
-            result = .success(try await server.restore(request))
+            result = .success(try await asking(about: request.customerID) { try await $0.restore(request) })
         } catch {
             result = .failure(PurchaseError(.connectionFailed, error))
         }

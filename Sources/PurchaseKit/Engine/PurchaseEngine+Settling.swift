@@ -75,17 +75,18 @@ extension PurchaseEngine {
         guard let evidence = gathered.evidence else {
             return await conclude(postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing)), entry)
         }
+        let asked = entry.customerID
+        let outcome: PurchaseOutcome
         do {
-            let asked = entry.customerID
             let decision = try await ask(entry, evidence)
             entry.customerID = asked.map { record.owner($0) }
-            let outcome = await conclude(apply(decision, to: &entry, gathered.verified), entry)
-            // The answer is about the guest, who was handed over meanwhile.
-            if entry.customerID != asked { lookSoon() }
-            return outcome
+            outcome = await conclude(apply(decision, to: &entry, gathered.verified), entry)
         } catch {
-            return await conclude(postpone(&entry, PurchaseError(.connectionFailed, error)), entry)
+            outcome = await conclude(postpone(&entry, PurchaseError(.connectionFailed, error)), entry)
         }
+        // The request was about the guest, who was handed over meanwhile.
+        if asked != asked.map({ record.owner($0) }) { lookSoon() }
+        return outcome
     }
 
     /// The outcome by the evidence alone, without a server.
@@ -208,6 +209,9 @@ extension PurchaseEngine {
             } else {
                 grant(&entry, verified, decision)
             }
+        // The guest has it, who is handed over again.
+        case .refused? where decision.error.code.rawValue == "already_claimed" && record.awaitsGuest(entry.customerID):
+            postpone(&entry, decision.error, decision)
         case .refused?: refuse(&entry, decision.error, decision)
         default: postpone(&entry, decision.error, decision)
         }
@@ -215,12 +219,12 @@ extension PurchaseEngine {
 
     /// A purchase that the app asked for is claimed with its order; everything else is a restore.
     private func ask(_ entry: OutboxEntry, _ evidence: PurchaseEvidence) async throws -> ServerDecision {
-        guard let server, let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
+        guard let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
         guard entry.wasStarted, !entry.isWithdrawn else {
             let request = RestoreRequest(
                 customerID: customerID, receiptData: evidence.receiptData,
                 signedTransactions: evidence.signedTransaction.map { [$0] })
-            switch try await server.restore(request) {
+            switch try await asking(about: customerID, { try await $0.restore(request) }) {
             case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
             case .accepted(let answer, let signedAt):
                 return ServerDecision(answer, about: entry, take(answer.entitlements, of: customerID, signedAt))
@@ -230,7 +234,7 @@ extension PurchaseEngine {
             receiptData: evidence.receiptData, signedTransaction: evidence.signedTransaction,
             productID: entry.transaction.productID, transactionID: entry.transaction.transactionID ?? "",
             orderID: entry.orderID, customerID: customerID)
-        switch try await server.submit(request) {
+        switch try await asking(about: customerID, { try await $0.submit(request) }) {
         case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
         case .accepted(let answer, let signedAt):
             return ServerDecision(

@@ -81,6 +81,11 @@ public actor PurchaseEngine {
     /// That the store was set aside in this run: it is read before most listeners exist.
     private var setAside: PurchaseEvent?
     weak var delegate: (any PurchaseDelegate)?
+    /// How to merge a guest into the customer who signed in last with a hand-over.
+    var handOver: (customerID: String, merge: HandOver)?
+    var isHandingOver = false
+    /// The customers about whom the server is being asked, one for each request.
+    var requests: [String] = []
 
     /// - Parameters:
     ///   - queue: the payment queue.
@@ -223,7 +228,8 @@ public actor PurchaseEngine {
         guard use(customer) else { return }
         for entry in record.outbox
         where entry.customerID == nil || (hasStarted && entry.customerID == customer.id) {
-            await handle(entry.transaction)
+            // A login does not wait for a request that is on its way.
+            if handling[entry.key.transactionID] == nil { await handle(entry.transaction) }
         }
         announce()
         if hasStarted { await refreshEntitlements() }

@@ -16,10 +16,14 @@ extension PurchaseRecord {
         let kept = (unordered + ordered + [guestID]).suffix(Self.mergedLimit)
         mergedOrder = Array(kept)
         merged = next.filter { kept.contains($0.key) }
+        unmerged = unmerged?.filter { kept.contains($0) }
         entitlements.removeAll { $0.customerID == guestID }
         guest = nil
         renameMerged()
     }
+
+    /// Whether something of a customer may still be a guest's at the server.
+    func awaitsGuest(_ customerID: String?) -> Bool { (unmerged ?? []).contains { owner($0) == customerID } }
 
     /// The customer whom an id means now.
     func owner(_ customerID: String) -> String { merged?[customerID] ?? customerID }

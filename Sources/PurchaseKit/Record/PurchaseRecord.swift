@@ -51,6 +51,8 @@ struct PurchaseRecord: Codable, Equatable {
     var merged: [String: String]?
     /// These guests, the last one at the end; nil before the first.
     var mergedOrder: [String]?
+    /// Those about whom a request ended later, so that the server may have to merge them again; nil before the first.
+    var unmerged: [String]?
 
     /// What the server was asked in the last pass.
     struct Pass: Codable, Equatable {
