@@ -119,4 +119,85 @@ struct CustomerTests {
             #expect(try await engine.guest() == nil)
         }
     }
+
+    @Test("What a request binds to a guest after their login is handed over again", arguments: [true, false])
+    func lateAnswer(runs: Bool) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        try await engine.signInAsGuest()
+        let run = runs ? Task { await engine.run() } : nil
+        defer { run?.cancel() }
+        if runs { try await wait { probe.queue.isHeard } }
+        probe.server.isSlow.change { $0 = true }
+        let buying = Task { await engine.buy("coins") }
+        try await wait { !probe.server.sent.value.isEmpty }
+        try await engine.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        #expect(probe.server.merges.value == [false])
+        probe.server.isSlow.change { $0 = false }
+        #expect(await buying.value.code == "granted")
+        try await wait {
+            await engine.retryDue()
+            return probe.server.merges.value == [false, true]
+        }
+        #expect(Set(probe.server.owners.value.values) == ["alice"])
+        #expect(try await engine.balance(of: "coins") == 1)
+        #expect(try await engine.diagnostics().waiting.isEmpty)
+    }
+
+    @Test("A login that fails is asked again, and after the end of the process at the next login of this customer")
+    func lostAnswer() async throws {
+        let probe = try Probe()
+        let first = try probe.engine()
+        try await first.signInAsGuest()
+        probe.server.isSlow.change { $0 = true }
+        let buying = Task { await first.buy("coins") }
+        try await wait { !probe.server.sent.value.isEmpty }
+        try await first.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        // The process ends; what it sent arrives.
+        let store = probe.store.copy()
+        probe.server.isSlow.change { $0 = false }
+        _ = await buying.value
+        probe.queue.finished.change { $0 = [] }
+        #expect(probe.server.owners.value.values.allSatisfy { $0.hasPrefix("guest-") })
+        let second = try probe.engine(store: store)
+        await second.start()
+        await second.signIn(PurchaseCustomer(id: "alice"))
+        // Nobody may merge now: the transaction waits, and is not refused.
+        #expect(try await second.diagnostics().waiting.map(\.code) == ["already_claimed"])
+        #expect(probe.queue.finished.value.isEmpty)
+        struct Offline: Error {}
+        try await second.signIn(PurchaseCustomer(id: "alice")) { _, _ in throw Offline() }
+        #expect(try await second.diagnostics().waiting.count == 1)
+        try await second.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        #expect(Set(probe.server.owners.value.values) == ["alice"])
+        #expect(try await second.diagnostics().waiting.isEmpty)
+        #expect(try await second.balance(of: "coins") == 1)
+        // It is done once.
+        let merges = probe.server.merges.value.count
+        try await second.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        #expect(probe.server.merges.value.count == merges)
+    }
+
+    @Test("A login without a hand-over leaves the guest's purchases with the guest, and says so")
+    func plainLogin() async throws {
+        for buys in [true, false] {
+            let probe = try Probe()
+            let engine = try probe.engine()
+            let guest = try await engine.signInAsGuest()
+            if buys { #expect(await engine.buy("pro").code == "granted") }
+            let events = await engine.events()
+            await engine.signIn(PurchaseCustomer(id: "alice"))
+            await engine.signOut()
+            await engine.promote("end")
+            var names: [String] = []
+            for await event in events {
+                names.append(event.name)
+                if event.name == "promoted" { break }
+            }
+            #expect(names.contains("guest_kept") == buys, "\(names)")
+            #expect(try await engine.guest() == guest)
+            try await engine.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+            #expect(try await engine.active() == (buys ? ["pro"] : []))
+        }
+    }
 }

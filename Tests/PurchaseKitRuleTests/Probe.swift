@@ -70,6 +70,10 @@ final class ProbeQueue: PaymentQueue, Sendable {
     /// The payments that the customer was asked for.
     let asked = Locked<[PurchasePayment]>([])
     let environmentName = Locked<String?>("Production")
+    /// How often the environment was asked for.
+    let environmentReads = Locked(0)
+    /// Whether the queue lists nothing, as that of the original API.
+    let cannotList = Locked(false)
     /// What signs instead of the App Store.
     let signs = Locked<(@Sendable (SignedTransactionTemplate) throws -> String)?>(nil)
     private let listeners = Locked<[AsyncStream<PaymentTransaction>.Continuation]>([])
@@ -127,6 +131,7 @@ final class ProbeQueue: PaymentQueue, Sendable {
     }
 
     func current() async throws -> [PaymentTransaction]? {
+        if cannotList.value { return nil }
         if let listed = listed.value { return sold.value.filter { listed.contains($0.transactionID ?? "") } }
         return sold.value.filter { one in
             one.revocationDate == nil && !one.productID.hasPrefix("coins")
@@ -138,7 +143,10 @@ final class ProbeQueue: PaymentQueue, Sendable {
         productIDs.compactMap { id in sold.value.last { $0.productID == id } }
     }
 
-    func environment() async -> String? { environmentName.value }
+    func environment() async -> String? {
+        environmentReads.change { $0 += 1 }
+        return environmentName.value
+    }
 
     /// Sells a product, as it happens on another device. The kind follows from the name.
     @discardableResult
@@ -196,6 +204,10 @@ final class ProbeServer: PurchaseService, Sendable {
     private let key = Curve25519.Signing.PrivateKey()
     /// The owners of transactions.
     let owners = Locked<[String: String]>([:])
+    /// The customers into whom others were merged.
+    private let survivors = Locked<[String: String]>([:])
+    /// The merges that the app's backend asked for, and whether the server knew the guest.
+    let merges = Locked<[Bool]>([])
     /// What the device sent.
     let sent = Locked<[ServiceRequest]>([])
     /// Whether a request waits for its answer until this ends.
@@ -206,6 +218,16 @@ final class ProbeServer: PurchaseService, Sendable {
     let isCut = Locked(false)
 
     init(_ time: ProbeTime) { self.time = time }
+
+    /// Merges a customer into another, as the app's backend asks for it. One that is unknown is not merged.
+    func merge(_ guestID: String, into customerID: String) {
+        let isKnown = owners.change { owners in
+            defer { owners = owners.mapValues { $0 == guestID ? customerID : $0 } }
+            return owners.values.contains(guestID)
+        }
+        if isKnown { survivors.change { $0[guestID] = customerID } }
+        merges.change { $0.append(isKnown) }
+    }
 
     var publicKey: String { key.publicKey.rawRepresentation.base64EncodedString() }
 
@@ -221,7 +243,11 @@ final class ProbeServer: PurchaseService, Sendable {
         if request.path == "/v1/purchases" {
             let asked = try JSONDecoder().decode(PurchaseRequest.self, from: body)
             let bought = try Bought(asked.signedTransaction ?? "")
-            _ = own(bought, asked.customerID ?? "")
+            guard own(bought, asked.customerID ?? "") else {
+                let problem = ProblemDocument(
+                    title: "Conflict", status: 409, code: "already_claimed", disposition: .refused)
+                return try sign(problem, request, status: 409)
+            }
             let answer = PurchaseAnswer(
                 verdict: .accepted, code: "accepted", disposition: .granted, replayed: false, submissionID: "1",
                 leafHash: "", transaction: bought.message(of: asked.customerID),
@@ -250,9 +276,10 @@ final class ProbeServer: PurchaseService, Sendable {
     }
 
     private func own(_ bought: Bought, _ customerID: String) -> Bool {
-        owners.change { owners in
-            owners[bought.originalTransactionId] = owners[bought.originalTransactionId] ?? customerID
-            return owners[bought.originalTransactionId] == customerID
+        let owner = survivors.value[customerID] ?? customerID
+        return owners.change { owners in
+            owners[bought.originalTransactionId] = owners[bought.originalTransactionId] ?? owner
+            return owners[bought.originalTransactionId] == owner
         }
     }
 
@@ -265,7 +292,9 @@ final class ProbeServer: PurchaseService, Sendable {
             until: bought.expires.map { $0.formatted(.iso8601) }, transactionID: bought.transactionId)
     }
 
-    private func sign(_ answer: some Encodable, _ request: ServiceRequest) throws -> ServiceAnswer {
+    private func sign(
+        _ answer: some Encodable, _ request: ServiceRequest, status: Int = 200
+    ) throws -> ServiceAnswer {
         let body = [UInt8](try JSONEncoder().encode(answer))
         guard let wanted = AnswerSignature.Wanted(acceptSignature: request.headers["accept-signature"] ?? "") else {
             throw PurchaseError(.answerUnsigned)
@@ -276,11 +305,11 @@ final class ProbeServer: PurchaseService, Sendable {
             nonce: wanted.nonce)
         let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: body)))
         let message = AnswerSignature.Message(
-            status: 200, contentType: "application/json", contentDigest: digest, method: "POST", path: request.path,
+            status: status, contentType: "application/json", contentDigest: digest, method: "POST", path: request.path,
             requestDigest: request.headers["content-digest"] ?? "")
         let signed = try key.signature(for: signature.base(of: message))
         return ServiceAnswer(
-            status: 200,
+            status: status,
             headers: [
                 "content-type": "application/json", "signature-input": signature.input,
                 "signature": signature.field(signature: Array(signed)),
@@ -320,10 +349,21 @@ final class ProbeStore: PurchaseStore, Sendable {
     /// The sizes of the documents that were written.
     let writes = Locked<[Int]>([])
     let isSetAside = Locked(false)
+    /// Whether nothing can be written.
+    let isFull = Locked(false)
     private let kept = Locked<[String: [UInt8]]>([:])
+
+    /// The store as it is now, for a process that ends here.
+    func copy() -> ProbeStore {
+        let other = ProbeStore()
+        other.document.change { $0 = document.value }
+        other.kept.change { $0 = kept.value }
+        return other
+    }
 
     func read() throws -> [UInt8]? { document.value }
     func write(_ new: [UInt8]) throws {
+        if isFull.value { throw PurchaseError(.storeFailed) }
         document.change { $0 = new }
         writes.change { $0.append(new.count) }
     }

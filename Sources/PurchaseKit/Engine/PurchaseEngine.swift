@@ -222,10 +222,12 @@ public actor PurchaseEngine {
     /// Sets the customer who receives purchases that name no other customer, and handles the purchases that waited for
     /// them.
     ///
-    /// With a customer without an id, purchases wait.
+    /// With a customer without an id, purchases wait. What a guest has stays with the guest, which the event
+    /// `guestKept` says: `signIn(_:handingOver:)` hands it over.
     public func signIn(_ customer: PurchaseCustomer) async {
         guard !customer.id.isEmpty else { return signOut() }
         guard use(customer) else { return }
+        if let guest = record.guest, guest.id != customer.id, record.knows(guest.id) { emit(.guestKept) }
         for entry in record.outbox
         where entry.customerID == nil || (hasStarted && entry.customerID == customer.id) {
             // A login does not wait for a request that is on its way.

@@ -27,6 +27,9 @@ public enum PurchaseEvent: Sendable, Equatable {
     case refreshNeeded(PurchaseReport)
     /// It waits for its customer to sign in.
     case customerNeeded(PurchaseReport)
+    /// Somebody signed in, and the purchases of the guest stay with the guest, because `signIn(_:)` hands nothing over:
+    /// call `signIn(_:handingOver:)`. `PurchaseEngine.guest()` is still the guest.
+    case guestKept
     /// A granted purchase was refunded, revoked or replaced by an upgrade.
     case revoked(PurchaseReport, PurchaseError)
     /// The paid time of a product has ended.
@@ -57,6 +60,7 @@ public enum PurchaseEvent: Sendable, Equatable {
         case .failed: "failed"
         case .refreshNeeded: "refresh_needed"
         case .customerNeeded: "customer_needed"
+        case .guestKept: "guest_kept"
         case .revoked: "revoked"
         case .ended: "ended"
         case .entitlementsChanged: "entitlements_changed"

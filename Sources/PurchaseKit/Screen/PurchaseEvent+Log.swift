@@ -15,6 +15,7 @@ extension PurchaseEvent {
         case .restored(let summary):
             "\(name) granted \(summary.granted.count), refused \(summary.refused.count), undetermined \(summary.undetermined.count)"
                 + (summary.error.map { ", \($0.code.rawValue)" } ?? "")
+        case .guestKept: name
         case .storeSetAside(let error): line(nil, error)
         case .failedOutside(let error, let report): line(report, error)
         }
