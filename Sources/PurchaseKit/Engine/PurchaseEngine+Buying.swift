@@ -86,7 +86,13 @@ extension PurchaseEngine {
         payments.removeAll { $0.isSame(as: open) }
         switch asked {
         case .success(.purchased(let transaction)):
-            let outcome = outcome(await handle(transaction, started: started), of: transaction, started)
+            let handled = await handle(transaction, started: started)
+            let outcome = outcome(handled, of: transaction, for: record.current(started).customerID)
+            if outcome != handled, case .notCounted(let error) = outcome {
+                // Nobody was asked to pay.
+                cancel(started)
+                emit(.notCounted(PurchaseReport(transaction), error))
+            }
             if case .granted(let purchase, isReplayed: false) = outcome { lookAfter(purchase) }
             return BegunPurchase(outcome: outcome)
         case .success(.pending):
@@ -178,6 +184,7 @@ extension PurchaseEngine {
 
     func handle(_ transaction: PaymentTransaction, started: StartedPurchase?) async -> PurchaseOutcome {
         let outcome = await work(on: transaction, started)
+        if transaction.state != .purchasing { report(outcome, of: transaction) }
         await deliver()
         return outcome
     }
@@ -243,21 +250,16 @@ extension PurchaseEngine {
         _ = changes { $0.dropOldStarted(except: kept) }
     }
 
-    /// The outcome for the customer who asked for the purchase. To somebody who buys what the App Store account has,
-    /// the App Store returns the purchase as it is, also if another customer of the app made it. Its own outcome is
-    /// theirs, and is reported by events.
-    private func outcome(
-        _ outcome: PurchaseOutcome, of transaction: PaymentTransaction, _ started: StartedPurchase
+    /// The outcome for a customer who asked for the purchase. To somebody who buys what the App Store account has, the
+    /// App Store returns the purchase as it is, also if another customer of the app made it. Its own outcome is theirs,
+    /// and is reported by events.
+    func outcome(
+        _ outcome: PurchaseOutcome, of transaction: PaymentTransaction, for customerID: String?
     ) -> PurchaseOutcome {
-        guard server != nil, let key = transaction.key,
-            let owner = record.entry(key)?.customerID ?? record.granted(key)?.customerID,
-            owner != record.current(started).customerID
+        guard server != nil, let customerID, let key = transaction.key,
+            let owner = record.entry(key)?.customerID ?? record.granted(key)?.customerID, owner != customerID
         else { return outcome }
-        // Nobody was asked to pay.
-        cancel(started)
-        let error = PurchaseError(.ownedByAnother)
-        emit(.notCounted(PurchaseReport(transaction), error))
-        return .notCounted(error)
+        return .notCounted(PurchaseError(.ownedByAnother))
     }
 
     /// Ends a started purchase that the customer cancelled, or was never asked to pay. One with an order stays: the

@@ -103,7 +103,9 @@ extension PurchaseEngine {
             }
         }
         for (step, entry) in steps {
-            summary.add(isStored ? step.outcome : .undetermined(PurchaseError(.storeFailed)), of: entry.key)
+            let outcome = isStored ? step.outcome : .undetermined(PurchaseError(.storeFailed))
+            summary.add(outcome, of: entry.key)
+            report(outcome, of: entry.transaction)
         }
         if isStored { await conclude(steps) } else { startAgainLater() }
     }

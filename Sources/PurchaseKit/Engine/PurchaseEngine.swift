@@ -71,6 +71,8 @@ public actor PurchaseEngine {
     /// The events of changes that are written together.
     private var heldEvents: [PurchaseEvent]?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
+    /// Those who follow outcomes.
+    var outcomeListeners: [UUID: AsyncStream<(productID: String, outcome: PurchaseOutcome)>.Continuation] = [:]
     /// The listeners of the app.
     private var appListeners: Set<UUID> = []
     /// The last product that a customer chose on the App Store while the app did not listen yet.

@@ -54,28 +54,26 @@ public final class PurchaseModel {
     /// The engine that the model shows.
     public let engine: PurchaseEngine
     private var work: [Task<Void, Never>] = []
-    private let events: Task<AsyncStream<PurchaseEvent>, Never>
+    private let outcomes: Task<AsyncStream<(productID: String, outcome: PurchaseOutcome)>, Never>
     /// The products of purchases that were begun here and whose outcome can change, with the present one.
     private var open: [String: PurchaseOutcome] = [:]
     /// The number of calls that take place.
     private var calls = 0 { didSet { showBusy() } }
     /// The products whose outcome the original API's queue has yet to bring.
     private var queued: Set<String> = [] { didSet { showBusy() } }
-    /// What events said about products whose purchase is being begun.
+    /// What the engine said about products whose purchase is being begun.
     private var early: [String: PurchaseOutcome?] = [:]
 
     /// A model of an engine, which it runs. Several models can have one engine: one of them runs it, and when that one
     /// goes away, another.
     public init(_ engine: PurchaseEngine) {
         self.engine = engine
-        let events = Task { await engine.ownEvents() }
-        self.events = events
+        let outcomes = Task { await engine.outcomes() }
+        self.outcomes = outcomes
         work.append(Task { await engine.runAfterOthers() })
         work.append(
             Task { [weak self] in
-                for await event in await events.value {
-                    if let told = await engine.outcome(of: event) { self?.follow(told.productID, told.outcome) }
-                }
+                for await (productID, outcome) in await outcomes.value { self?.follow(productID, outcome) }
             })
         work.append(
             Task { [weak self] in
@@ -86,7 +84,7 @@ public final class PurchaseModel {
     /// A model that shows what it is given.
     init(showing entitlements: [PurchaseEntitlement]) {
         engine = PurchaseEngine(inMemory: MemoryPurchaseQueue([]))
-        events = Task { AsyncStream { $0.finish() } }
+        outcomes = Task { AsyncStream { $0.finish() } }
         self.entitlements = entitlements
         isLoaded = true
     }
@@ -111,8 +109,8 @@ public final class PurchaseModel {
         guard !queued.contains(productID), !early.keys.contains(productID) else { return }
         calls += 1
         defer { calls -= 1 }
-        // No event is missed.
-        _ = await events.value
+        // No outcome is missed.
+        _ = await outcomes.value
         early.updateValue(nil, forKey: productID)
         let begun = await engine.begin(productID, quantity, order, offer)
         // The original API's queue brings the outcome, perhaps before it was begun here.
@@ -148,7 +146,10 @@ public final class PurchaseModel {
             return
         }
         if queued.remove(productID) == nil {
-            guard let present = open[productID], present != outcome else { return }
+            // What another customer has says nothing about a purchase that is open.
+            guard let present = open[productID], present != outcome,
+                outcome != .notCounted(PurchaseError(.ownedByAnother))
+            else { return }
         }
         show(outcome, productID)
     }
