@@ -41,15 +41,27 @@ extension PurchaseEngine {
         if let order, order.orderID.isEmpty {
             return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "order_id")))
         }
-        let open = OpenPayment(productID: productID, quantity: quantity, order: order, offer: offer)
-        if let running = payments.first(where: { $0.isSame(as: open) })?.task {
+        do {
+            try needCustomer()
+        } catch {
+            return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
+        }
+        var open = OpenPayment(
+            customerID: customer?.id ?? "", productID: productID, quantity: quantity, order: order, offer: offer)
+        if let running = payments.first(where: { isSame($0, open) })?.task {
             joinedTaps += 1
             defer { joinedTaps -= 1 }
             return await running.value
         }
-        let task = Task { await self.ask(open, simulatesAskToBuyInSandbox) }
-        payments.append(open.asked(task))
+        let task = Task { [open] in await self.ask(open, simulatesAskToBuyInSandbox) }
+        open.task = task
+        payments.append(open)
         return await task.value
+    }
+
+    /// Whether a tap is for a payment that the same customer is asked for.
+    private func isSame(_ one: OpenPayment, _ other: OpenPayment) -> Bool {
+        record.owner(one.customerID) == record.owner(other.customerID) && one.isSame(as: other)
     }
 
     private func ask(_ open: OpenPayment, _ simulatesAskToBuyInSandbox: Bool) async -> BegunPurchase {
@@ -68,7 +80,7 @@ extension PurchaseEngine {
                 note(token, of: customerID, &record, order: order)
             }
         } catch {
-            payments.removeAll { $0.isSame(as: open) }
+            payments.removeAll { isSame($0, open) }
             return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
         }
         startedInThisRun.append(started)
@@ -82,8 +94,14 @@ extension PurchaseEngine {
             let error = PurchaseError(.paymentFailed, error)
             asked = error.isCancellation ? .success(.cancelled) : .failure(error)
         }
-        // The sheet is closed, so another tap is another purchase.
-        payments.removeAll { $0.isSame(as: open) }
+        // The sheet is closed, so another tap is another purchase; with the original API when the queue has answered.
+        if case .success(.queued) = asked, let place = payments.firstIndex(where: { isSame($0, open) }),
+            !payments[place].isAnswered
+        {
+            payments[place].isQueued = true
+        } else {
+            payments.removeAll { isSame($0, open) }
+        }
         switch asked {
         case .success(.purchased(let transaction)):
             let handled = await handle(transaction, started: started)
@@ -184,7 +202,13 @@ extension PurchaseEngine {
 
     func handle(_ transaction: PaymentTransaction, started: StartedPurchase?) async -> PurchaseOutcome {
         let outcome = await work(on: transaction, started)
-        if transaction.state != .purchasing { report(outcome, of: transaction) }
+        if transaction.state != .purchasing {
+            for place in payments.indices where payments[place].productID == transaction.productID {
+                payments[place].isAnswered = true
+            }
+            payments.removeAll { $0.isQueued && $0.isAnswered }
+            report(outcome, of: transaction)
+        }
         await deliver()
         return outcome
     }
@@ -276,21 +300,15 @@ extension PurchaseEngine {
 
 /// A payment that the customer is asked to confirm.
 struct OpenPayment: Sendable {
+    let customerID: String
     let productID: String
     let quantity: Int
     let order: PurchaseOrder?
     let offer: PaymentOffer?
-    private(set) var task: Task<PurchaseEngine.BegunPurchase, Never>?
-
-    init(productID: String, quantity: Int, order: PurchaseOrder?, offer: PaymentOffer?) {
-        (self.productID, self.quantity, self.order, self.offer) = (productID, quantity, order, offer)
-    }
-
-    func asked(_ task: Task<PurchaseEngine.BegunPurchase, Never>) -> OpenPayment {
-        var payment = self
-        payment.task = task
-        return payment
-    }
+    var task: Task<PurchaseEngine.BegunPurchase, Never>?
+    /// Whether the queue of the original API has it, and whether a transaction of the product arrived since.
+    var isQueued = false
+    var isAnswered = false
 
     func isSame(as other: OpenPayment) -> Bool {
         productID == other.productID && quantity == other.quantity && order == other.order && offer == other.offer
