@@ -20,6 +20,72 @@ struct ButtonTests {
         #expect(probe.queue.asked.value.count == 2)
     }
 
+    @Test("Two customers' taps on a product are two payments")
+    func twoCustomers() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        probe.queue.mode.change { $0 = .asks }
+        let first = Task { await engine.buy("coins") }
+        try await wait { probe.queue.asked.value.count == 1 }
+        await engine.signIn(PurchaseCustomer(id: "bob"))
+        let second = Task { await engine.buy("coins") }
+        try await wait {
+            let joined = await engine.joinedTaps
+            return probe.queue.asked.value.count + joined == 2
+        }
+        #expect(probe.queue.asked.value.count == 2)
+        probe.queue.mode.change { $0 = .normal }
+        #expect(await [first.value.code, second.value.code].contains("granted"))
+        #expect(try await engine.balance(of: "coins") == 1)
+    }
+
+    @Test("With the original API a second call opens no second payment until the queue brought the first")
+    func twoCalls() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false)
+        probe.queue.mode.change { $0 = .queued }
+        for _ in 0..<2 { #expect(await engine.buy("coins") == .pending) }
+        #expect(probe.queue.asked.value.count == 1)
+        var transaction = try probe.queue.sell("coins")
+        transaction.state = .purchasing
+        #expect(await engine.handle(transaction) == .pending)
+        #expect(await engine.buy("coins") == .pending)
+        #expect(probe.queue.asked.value.count == 1)
+        transaction.state = .purchased
+        #expect(await engine.handle(transaction).code == "granted")
+        // The queue may bring it before it says that it will.
+        probe.queue.mode.change { $0 = .asks }
+        let early = Task { await engine.buy("coins") }
+        try await wait { probe.queue.asked.value.count == 2 }
+        #expect(await engine.handle(try probe.queue.sell("coins")).code == "granted")
+        probe.queue.mode.change { $0 = .queued }
+        #expect(await early.value == .pending)
+        #expect(await engine.buy("coins") == .pending)
+        #expect(probe.queue.asked.value.count == 3)
+    }
+
+    @Test(
+        "With the original API the model is busy no longer when the queue brings what is known, waits or cannot be stored",
+        arguments: ["known", "another's", "not stored"])
+    @MainActor
+    func queuedKnown(_ end: String) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: end == "another's")
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        if end != "not stored" { #expect(await engine.buy("pro").code == "granted") }
+        await engine.signIn(PurchaseCustomer(id: end == "another's" ? "bob" : "alice"))
+        let model = PurchaseModel(engine)
+        try await wait { probe.queue.isHeard }
+        probe.queue.mode.change { $0 = .queued }
+        await model.buy("pro")
+        if end == "not stored" { probe.store.isFull.change { $0 = true } }
+        probe.queue.send(try probe.queue.sold.value.first ?? probe.queue.sell("pro"))
+        try await wait { !model.isBusy }
+        let codes = ["known": "granted", "another's": "owned_by_another", "not stored": "store_failed"]
+        #expect(model.outcome?.code == codes[end])
+    }
+
     @Test(
         "With the original API the model is busy and says nothing until the queue does",
         arguments: ["deferred", "paid"])
@@ -58,23 +124,28 @@ struct ButtonTests {
         #expect(try await left(PurchaseError(.paymentFailed, NSError(domain: "SKErrorDomain", code: 0))) == 1)
     }
 
-    @Test("A restore writes the record as often for four hundred transactions as for four", arguments: [true, false])
-    func restore(hasServer: Bool) async throws {
+    @Test(
+        "A restore writes the record as often for four hundred transactions as for four", arguments: [true, false],
+        [true, false])
+    func restore(hasServer: Bool, hasDelegate: Bool) async throws {
         var writes: [Int] = []
         for count in [4, 400] {
             let probe = try Probe()
             for number in 0..<count { try probe.queue.sell("item-\(number)") }
             let engine = try probe.engine(hasServer: hasServer)
             await engine.signIn(PurchaseCustomer(id: "alice"))
+            let delegate = Told()
+            if hasDelegate { await engine.setDelegate(delegate) }
             let before = probe.store.writes.value.count
             let summary = await engine.restore()
             #expect(summary.granted.count == count && summary.undetermined.isEmpty && summary.error == nil)
             #expect(try await engine.active().count == count)
             #expect(try await engine.diagnostics().waiting.isEmpty)
             #expect(probe.queue.finished.value.count == count)
+            #expect(delegate.valid.value == (hasDelegate ? count : 0))
             writes.append(probe.store.writes.value.count - before)
         }
-        #expect(writes[0] == writes[1] && writes[1] <= 3, "\(writes)")
+        #expect(writes[0] == writes[1] && writes[1] <= (hasDelegate ? 4 : 3), "\(writes)")
     }
 
     @Test("A restore says what it found, in a sentence")
@@ -126,4 +197,12 @@ struct ButtonTests {
         #expect(probe.server.sent.value.count < 8)
         probe.server.isDead.change { $0 = false }
     }
+}
+
+/// A delegate that counts.
+private final class Told: PurchaseDelegate {
+    let valid = Locked(0)
+
+    func didVerify(_: PaymentTransaction, isValid: Bool) async { valid.change { $0 += isValid ? 1 : 0 } }
+    func didFailToVerify(_: PaymentTransaction, error _: PurchaseError) async {}
 }

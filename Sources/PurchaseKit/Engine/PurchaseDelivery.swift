@@ -25,6 +25,7 @@ extension PurchaseEngine {
         guard !isDelivering else { return }
         isDelivering = true
         defer { isDelivering = false }
+        var told: [PurchaseKey] = []
         while !deliveries.isEmpty {
             let next = deliveries.removeFirst()
             switch next.outcome {
@@ -36,7 +37,9 @@ extension PurchaseEngine {
                 await delegate?.didFailToVerify(next.transaction, error: PurchaseError(.paymentCancelled))
             case .pending: break
             }
-            if let key = next.entry { _ = changes { $0.remove(key) } }
+            if let key = next.entry { told.append(key) }
         }
+        // With one write: a restore brings hundreds.
+        if !told.isEmpty { _ = changes { record in told.forEach { record.remove($0) } } }
     }
 }
