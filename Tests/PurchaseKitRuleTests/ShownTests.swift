@@ -58,6 +58,75 @@ struct ShownTests {
         #expect(model.entitlements.isEmpty)
     }
 
+    @Test("Before somebody is signed in or out nothing is known, also after a look and on the next launch")
+    func beforeLogin() async throws {
+        let probe = try Probe()
+        try probe.queue.sell("monthly")
+        let engine = try probe.engine()
+        func isLoaded(_ engine: PurchaseEngine) async -> Bool {
+            for await shown in engine.shownUpdates() { return shown.isLoaded }
+            return false
+        }
+        await engine.start()
+        #expect(await !isLoaded(engine))
+        await engine.signOut()
+        #expect(await isLoaded(engine))
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        #expect(await isLoaded(engine))
+        #expect(try await engine.active() == ["monthly"])
+        // What has ended may have been renewed.
+        for (days, isKnown) in [(1.0, true), (40.0, false)] {
+            probe.time.pass(days: days)
+            let next = try probe.engine()
+            await next.start()
+            #expect(await isLoaded(next) == isKnown)
+        }
+    }
+
+    @Test("A look by one customer says nothing about another's ends")
+    func looksOfCustomers() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        for customer in ["alice", "bob"] {
+            await engine.signIn(PurchaseCustomer(id: customer))
+            #expect(await engine.buy("weekly").code == "granted")
+        }
+        probe.time.pass(days: 7.2)
+        await engine.refreshEntitlements()
+        #expect(try await engine.active().isEmpty)
+        probe.server.isCut.change { $0 = true }
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        await engine.refreshEntitlements()
+        #expect(try await engine.active() == ["weekly"])
+    }
+
+    @Test("A look that could read nothing is none: what has ended counts for the leeway")
+    func nothingRead() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false)
+        #expect(await engine.buy("weekly").code == "granted")
+        probe.queue.cannotList.change { $0 = true }
+        probe.time.pass(days: 7.5)
+        await engine.refreshEntitlements()
+        #expect(try await engine.active() == ["weekly"])
+        probe.queue.cannotList.change { $0 = false }
+        await engine.refreshEntitlements()
+        #expect(try await engine.active().isEmpty)
+    }
+
+    @Test("An environment that the system does not know is not asked for at each transaction")
+    func environment() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false)
+        probe.queue.environmentName.change { $0 = nil }
+        for _ in 0..<5 { #expect(await engine.handle(try probe.queue.sell("coins")).code == "granted") }
+        #expect(probe.queue.environmentReads.value == 1)
+        probe.time.pass(days: 1)
+        probe.queue.environmentName.change { $0 = "Sandbox" }
+        await engine.refreshEntitlements()
+        #expect(try await engine.diagnostics().environment == "Sandbox")
+    }
+
     @Test(
         "A period that ends is looked at once before it is taken away, and a renewal keeps it",
         arguments: [true, false])

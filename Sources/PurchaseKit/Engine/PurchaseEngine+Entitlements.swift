@@ -105,7 +105,8 @@ extension PurchaseEngine {
 
     /// Whether the news of a renewal are waited for after an end.
     private func isAwaited(after end: Date, _ now: Date) -> Bool {
-        now < end.addingTimeInterval(offline.leeway) && record.lookedAt.map { $0 < end } ?? true
+        let name = server == nil ? "" : shownCustomer?.id ?? ""
+        return now < end.addingTimeInterval(offline.leeway) && record.looks?[name].map { $0 < end } ?? true
     }
 
     /// The seconds until the first of these ends, or is no longer waited for; `nil` if none does.

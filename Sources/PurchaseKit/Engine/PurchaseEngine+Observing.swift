@@ -6,13 +6,14 @@ extension PurchaseEngine {
     /// Takes what signed evidence says about purchases that are not consumables; those arrive as transactions.
     ///
     /// - Parameter waiting: unfinished transactions. What they are about is granted, announced and finished with them.
-    func lookHere(_ transactions: [PaymentTransaction]?, besides waiting: [PaymentTransaction]) async {
+    /// - Returns: whether there was something to read: a list, or a receipt that the device could verify.
+    func lookHere(_ transactions: [PaymentTransaction]?, besides waiting: [PaymentTransaction]) async -> Bool {
         guard let transactions else {
             guard let evidence = await loadedReceipt(),
                 case .appReceipt(let receipt)? = await gather(evidence, for: nil).verified
-            else { return }
+            else { return false }
             observe(.appReceipt(receipt), renewal: nil, besides: waiting)
-            return
+            return true
         }
         var listed: [(evidence: VerifiedEvidence, renewal: PurchaseRenewal?)] = []
         for transaction in transactions where transaction.isVerifiedByStoreKit {
@@ -37,6 +38,7 @@ extension PurchaseEngine {
         }
         let now = currentTime()
         listedPastEnd = Set(keys.filter { key in record.granted(key)?.until.map { $0 <= now } ?? false })
+        return true
     }
 
     /// Takes what StoreKit says about a purchase in Xcode's store.

@@ -59,16 +59,16 @@ extension PurchaseEngine {
         dropOldStarted()
         // What has ended is not taken away before somebody was asked whether it was renewed.
         let evenIfKnown = evenIfKnown || isEndUnseen
-        let asked = customer?.id
+        let asked = server == nil ? "" : customer?.id
         let began = currentTime()
         let isDone: Bool
         do {
             var transactions = try await queue.current()
             if let listed = transactions { transactions = listed + (try await withdrawn(besides: listed)) }
             if server == nil {
-                await lookHere(transactions, besides: try await queue.unfinished())
+                let isRead = await lookHere(transactions, besides: try await queue.unfinished())
+                if isRead { _ = changes { $0.noteLook(of: "", at: began) } }
                 isDone = true
-                noteLook(at: began)
             } else {
                 // Without an answer, what has ended is asked about again.
                 isDone = await ask(about: transactions, evenIfKnown: evenIfKnown, began) && !isEndUnseen
@@ -79,7 +79,7 @@ extension PurchaseEngine {
         }
         failedPasses = isDone ? 0 : failedPasses + 1
         nextPass = time.uptime + (isDone ? Self.passInterval : RetryDelay.seconds(after: failedPasses))
-        lookedFor.insert(asked)
+        if let asked { lookedFor.insert(asked) }
         announce()
         watchers.values.forEach { $0.yield() }
         wake()
@@ -145,8 +145,10 @@ extension PurchaseEngine {
         }
         await endWork()
         guard let answeredAt else { return false }
-        noteLook(at: began)
-        return changes { $0.lastPass = PurchaseRecord.Pass(customerID: customerID, at: answeredAt, seen: seen) }
+        return changes { record in
+            record.noteLook(of: customerID, at: began)
+            record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: answeredAt, seen: seen)
+        }
     }
 
     /// The evidence of the customer who is signed in: that of another customer is theirs to send.

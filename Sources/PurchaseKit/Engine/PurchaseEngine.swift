@@ -28,8 +28,11 @@ public actor PurchaseEngine {
     private(set) var customer: PurchaseCustomer?
     /// The payments that the customer is asked to confirm now.
     var payments: [OpenPayment] = []
-    /// The customers about whose current evidence a look of this run has ended, with or without an answer.
-    var lookedFor: Set<String?> = []
+    /// The customers about whose current evidence a look of this run has ended, with or without an answer; without a
+    /// server, an empty id.
+    var lookedFor: Set<String> = []
+    /// Whether the app said that nobody is signed in.
+    private(set) var isSignedOut = false
     /// Subscriptions that StoreKit lists although their time is over by the mark: the clock is, or was, wrong.
     var listedPastEnd: Set<PurchaseKey> = []
     private(set) var isRunning = false
@@ -37,6 +40,8 @@ public actor PurchaseEngine {
     var waitingForRunEnd: [AsyncStream<Void>.Continuation] = []
     private var hasStarted = false
     private var knowsEnvironment = false
+    /// When to ask for it again, by the uptime.
+    private var nextEnvironment = -Double.infinity
     /// Purchases of this run, for which the receipt may be refreshed without asking.
     var startedInThisRun: [StartedPurchase] = []
     /// Transactions of these purchases.
@@ -242,6 +247,7 @@ public actor PurchaseEngine {
     /// Notes the customer who is signed in now.
     func use(_ customer: PurchaseCustomer) -> Bool {
         self.customer = customer
+        isSignedOut = false
         defer { watchers.values.forEach { $0.yield() } }
         return changes { record in
             // Who signs in under the id of a former guest is that customer again.
@@ -255,7 +261,8 @@ public actor PurchaseEngine {
     public func signOut() {
         // Loading signs in the guest of an earlier launch.
         let isLoaded = loads()
-        customer = nil
+        (customer, isSignedOut) = (nil, true)
+        defer { watchers.values.forEach { $0.yield() } }
         if isLoaded, record.lastCustomer != nil { _ = changes { $0.lastCustomer = nil } }
         announce()
     }
@@ -402,16 +409,16 @@ public actor PurchaseEngine {
     func move(_ mark: TimeMark, endingBy date: Date? = nil) {
         record.mark = mark
         // A look of before was at a time that never was.
-        if let looked = record.lookedAt, looked > mark.latest ?? looked { record.lookedAt = nil }
+        if let latest = mark.latest { record.looks = record.looks?.filter { $0.value <= latest } }
         if let date { record.endNoLater(than: date) }
     }
 
-    /// Notes a time at which everything that could be asked about the current evidence was asked.
-    func noteLook(at date: Date) { record.lookedAt = max(date, record.lookedAt ?? date) }
-
     /// Asks for the environment of this installation. It is stored with the next change, so that it is known offline.
+    /// One that the system does not know may take seconds, and is asked for again after a minute.
     func learnEnvironment() async {
-        guard !knowsEnvironment, let environment = await queue.environment() else { return }
+        guard !knowsEnvironment, nextEnvironment <= time.uptime else { return }
+        nextEnvironment = time.uptime + 60
+        guard let environment = await queue.environment() else { return }
         knowsEnvironment = true
         record.environment = environment
     }

@@ -38,8 +38,9 @@ struct PurchaseRecord: Codable, Equatable {
     var refusedRenewals: [String]?
     /// The last look at the current evidence.
     var lastPass: Pass?
-    /// When the last look began after which nothing was left to ask; nil before the first.
-    var lookedAt: Date?
+    /// When the last look of each customer began after which nothing was left to ask, by their ids; without a server by
+    /// an empty one; nil before the first.
+    var looks: [String: Date]?
     /// The environment of this installation of the app.
     var environment: String?
     var mark = TimeMark()
@@ -199,6 +200,12 @@ struct PurchaseRecord: Codable, Equatable {
             }
         }
         dropAnsweredRenewals()
+    }
+
+    /// Notes when a look began that left nothing to ask. Without entitlements, nothing is waited for.
+    mutating func noteLook(of customerID: String, at date: Date) {
+        let known = (looks ?? [:]).filter { look in entitlements.contains { $0.customerID == look.key } }
+        looks = known.merging([customerID: date]) { max($0, $1) }
     }
 
     /// Corrects ends that a wrong clock noted after a time that a fresh answer proves: they were before it.

@@ -19,14 +19,14 @@ extension PurchaseEngine {
     }
 
     /// What a screen shows.
-    struct Shown: Sendable {
+    package struct Shown: Sendable {
         let entitlements: [PurchaseEntitlement]
         /// Whether the first look at the current evidence of the customer has ended, or the record knows them.
-        let isLoaded: Bool
+        package let isLoaded: Bool
     }
 
     /// The same with whether it can be believed.
-    nonisolated func shownUpdates() -> AsyncStream<Shown> {
+    package nonisolated func shownUpdates() -> AsyncStream<Shown> {
         AsyncStream { continuation in
             let task = Task {
                 await self.follow { continuation.yield($0) }
@@ -75,10 +75,10 @@ extension PurchaseEngine {
         }
     }
 
-    /// Whether something is known about the customer who is shown.
+    /// Whether something is known about the customer who is shown. Before the app has said who that is, nothing is.
     private var isKnown: Bool {
-        let id = shownCustomer?.id
-        guard !lookedFor.contains(id), customer != nil || !lookedFor.contains(nil) else { return true }
+        guard let id = server == nil ? "" : shownCustomer?.id else { return isSignedOut }
+        guard !lookedFor.contains(id) else { return true }
         // What has ended since the record was written may have been renewed.
         let shown = entitlements(at: currentTime())
         guard server != nil else { return !record.granted.isEmpty && shown.allSatisfy(\.isActive) }
