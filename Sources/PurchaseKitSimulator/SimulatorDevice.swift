@@ -2,7 +2,6 @@ import Foundation
 public import PurchaseKit
 public import PurchaseVerification
 
-/// The identifiers of a device at the simulated store.
 public struct SimulatorDevice: DeviceIdentity {
     private let store: SimulatedStore
 
@@ -20,7 +19,6 @@ public struct SimulatorDevice: DeviceIdentity {
     }
 }
 
-/// The app receipt of a device at the simulated store.
 public struct SimulatorReceipt: ReceiptSource {
     private let store: SimulatedStore
 

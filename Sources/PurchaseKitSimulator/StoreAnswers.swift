@@ -4,7 +4,6 @@ import PurchaseKit
 /// What the store answers. The decoder makes `transactionId` of `transaction_id`.
 enum StoreAnswers {
     struct Queue: Decodable, Sendable {
-        /// The number of the last event.
         let last: Int
         let transactions: [Sold]
     }

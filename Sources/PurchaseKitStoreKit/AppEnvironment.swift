@@ -2,7 +2,6 @@
     import Foundation
     import StoreKit
 
-    /// The environment of this installation of the app.
     enum AppEnvironment {
         /// The environment that the name of the receipt's file says, or otherwise the one of the app transaction, which
         /// may ask for a password at the launch of an app. Builds of Xcode ask for it first: only the app transaction

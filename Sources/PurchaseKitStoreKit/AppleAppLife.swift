@@ -11,7 +11,6 @@
         import AppKit
     #endif
 
-    /// The life of an app on Apple's systems.
     public struct AppleAppLife: AppLife {
         public init() {}
 

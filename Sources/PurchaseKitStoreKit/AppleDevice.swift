@@ -10,7 +10,6 @@
         import UIKit
     #endif
 
-    /// The identifiers of this device.
     public struct AppleDevice: DeviceIdentity {
         public init() {}
 
@@ -78,13 +77,17 @@
             ///   - queue: `StoreKit2Queue()` or `OriginalQueue()`.
             ///   - server: the purchase server; without one, the device decides alone, and the store is part of
             ///     backups.
-            public init(bundleID: String, queue: any PaymentQueue, server: PurchaseConnection?) {
+            ///   - guestMoves: whether a guest moves to other devices by a backup and iCloud Keychain.
+            public init(
+                bundleID: String, queue: any PaymentQueue, server: PurchaseConnection?, guestMoves: Bool = true
+            ) {
                 self.init(
                     queue: queue, receipts: DeviceReceipt(),
                     verifier: DeviceVerifier(app: AppIdentity(bundleID: bundleID), device: AppleDevice()),
                     server: server,
                     // Without a server only the store has the consumables, so a new phone must get it from the backup.
-                    store: KeychainPurchaseStore(service: bundleID, movesAlong: server == nil), life: AppleAppLife())
+                    store: KeychainPurchaseStore(
+                        service: bundleID, movesAlong: server == nil, guestMoves: guestMoves), life: AppleAppLife())
             }
         }
     #endif

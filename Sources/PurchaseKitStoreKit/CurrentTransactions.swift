@@ -28,6 +28,21 @@
             return transactions
         }
 
+        /// The signed app transaction. The server believes one of the last hour.
+        static func appTransaction(refreshes: Bool) async -> String? {
+            guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
+            do {
+                let known = try await StoreKit.AppTransaction.shared
+                guard refreshes, known.unsafePayloadValue.signedDate < Date(timeIntervalSinceNow: -3000) else {
+                    return known.jwsRepresentation
+                }
+                return try await StoreKit.AppTransaction.refresh().jwsRepresentation
+            } catch {
+                // The restore goes on without it.
+                return nil
+            }
+        }
+
         /// A value at each change of a subscription's state.
         static func statusChanges() -> AsyncStream<Void> {
             AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

@@ -4,7 +4,7 @@
     import Security
 
     /// A store in the Keychain, which survives the deletion of the app. The record is one item, and the evidence of
-    /// each waiting transaction is one.
+    /// each waiting transaction and the guest are one each.
     ///
     /// On the Mac it is the data protection keychain, which only signed apps with a keychain group have; the old
     /// keychain of files would ask the user.
@@ -12,6 +12,7 @@
         private let service: String
         private let account: String
         private let movesAlong: Bool
+        private let guestMoves: Bool
 
         /// - Parameters:
         ///   - service: the name of the items, such as the bundle id.
@@ -19,15 +20,22 @@
         ///   - movesAlong: whether a new device that is set up from a backup of this one gets the store. RMStore's
         ///     does: consumables that only the device counts are then kept. With a server, leave it out: the server
         ///     counts.
-        public init(service: String, account: String = "purchases", movesAlong: Bool = false) {
-            self.service = service
-            self.account = account
-            self.movesAlong = movesAlong
+        ///   - guestMoves: whether the guest moves to the customer's other devices and to a new one, by a backup and
+        ///     iCloud Keychain, so that an app without a login keeps purchases. Not on tvOS, which has neither.
+        public init(
+            service: String, account: String = "purchases", movesAlong: Bool = false, guestMoves: Bool = true
+        ) {
+            (self.service, self.account, self.movesAlong) = (service, account, movesAlong)
+            #if os(tvOS)
+                self.guestMoves = false
+            #else
+                self.guestMoves = guestMoves
+            #endif
         }
 
-        public func read() throws -> [UInt8]? { try read(account) }
+        public func read() throws -> [UInt8]? { try read(item(account)) }
 
-        public func write(_ document: [UInt8]) throws { try write(document, account) }
+        public func write(_ document: [UInt8]) throws { try write(document, item(account), moves: movesAlong) }
 
         /// Gives the item another name. It stays in the Keychain until the app removes it.
         public func setAside() throws {
@@ -36,21 +44,33 @@
             guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.failure(status) }
         }
 
-        public func evidence(_ name: String) throws -> [UInt8]? { try read(evidenceAccount(name)) }
+        public func evidence(_ name: String) throws -> [UInt8]? { try read(item(evidenceAccount(name))) }
 
         public func keepEvidence(_ evidence: [UInt8], _ name: String) throws {
-            try write(evidence, evidenceAccount(name))
+            try write(evidence, item(evidenceAccount(name)), moves: movesAlong)
         }
 
-        public func removeEvidence(_ name: String) throws {
-            let status = SecItemDelete(item(evidenceAccount(name)) as CFDictionary)
+        public func removeEvidence(_ name: String) throws { try remove(item(evidenceAccount(name))) }
+
+        public func guest() throws -> [UInt8]? { try read(guestItem) }
+
+        public func keepGuest(_ guest: [UInt8]?) throws {
+            if let guest { try write(guest, guestItem, moves: guestMoves) } else { try remove(guestItem) }
+        }
+
+        private var guestItem: [String: Any] {
+            item("\(account).guest").merging([kSecAttrSynchronizable as String: guestMoves]) { $1 }
+        }
+
+        private func remove(_ item: [String: Any]) throws {
+            let status = SecItemDelete(item as CFDictionary)
             guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.failure(status) }
         }
 
         private func evidenceAccount(_ name: String) -> String { "\(account).evidence-\(name)" }
 
-        private func read(_ account: String) throws -> [UInt8]? {
-            var query = item(account)
+        private func read(_ item: [String: Any]) throws -> [UInt8]? {
+            var query = item
             query[kSecReturnData as String] = true
             query[kSecMatchLimit as String] = kSecMatchLimitOne
             var result: CFTypeRef?
@@ -60,21 +80,19 @@
             return [UInt8](data)
         }
 
-        private func write(_ bytes: [UInt8], _ account: String) throws {
-            // An item of an earlier version gets the access, too.
+        private func write(_ bytes: [UInt8], _ item: [String: Any], moves: Bool) throws {
+            // Renewals arrive while the device is locked, but never before its first unlock. An item of an earlier
+            // version gets the access, too.
+            let access =
+                moves ? kSecAttrAccessibleAfterFirstUnlock : kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
             let content: [String: Any] = [
-                kSecValueData as String: Data(bytes), kSecAttrAccessible as String: accessibility,
+                kSecValueData as String: Data(bytes), kSecAttrAccessible as String: access,
             ]
-            var status = SecItemUpdate(item(account) as CFDictionary, content as CFDictionary)
+            var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
             if status == errSecItemNotFound {
-                status = SecItemAdd(item(account).merging(content) { $1 } as CFDictionary, nil)
+                status = SecItemAdd(item.merging(content) { $1 } as CFDictionary, nil)
             }
             guard status == errSecSuccess else { throw Self.failure(status) }
-        }
-
-        /// Renewals arrive while the device is locked, but never before its first unlock.
-        private var accessibility: CFString {
-            movesAlong ? kSecAttrAccessibleAfterFirstUnlock : kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         }
 
         private func item(_ account: String) -> [String: Any] {

@@ -14,7 +14,6 @@
         ///   - code: `granted`, `pending`, `cancelled`, or the code of the reason.
         @objc(purchasesDidBuyProduct:isGranted:code:)
         func purchasesDidBuy(_ productID: String, isGranted: Bool, code: String)
-        /// What the customer may use has changed.
         @objc optional func purchasesDidChange()
         /// A restore has ended; without an error it took place.
         @objc(purchasesDidRestoreCount:error:)
@@ -102,11 +101,9 @@
             }
         }
 
-        /// Whether the customer may use a product now.
         @objc(isProductActive:)
         public func isActive(_ productID: String) -> Bool { model.isActive(productID) }
 
-        /// The remaining units of a consumable product.
         @objc(balanceOfProduct:)
         public func balance(_ productID: String) -> Int64 { model.balance(productID) }
     }

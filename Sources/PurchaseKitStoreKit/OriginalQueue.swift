@@ -129,6 +129,10 @@
             prefersSignedTransactions ? CurrentTransactions.statusChanges() : AsyncStream { $0.finish() }
         }
 
+        public func appTransaction(refreshes: Bool) async -> String? {
+            prefersSignedTransactions ? await CurrentTransactions.appTransaction(refreshes: refreshes) : nil
+        }
+
         public func environment() async -> String? { await AppEnvironment.name() }
 
         public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {

@@ -107,6 +107,10 @@
             await CurrentTransactions.latest(productIDs)
         }
 
+        public func appTransaction(refreshes: Bool) async -> String? {
+            await CurrentTransactions.appTransaction(refreshes: refreshes)
+        }
+
         public func environment() async -> String? { await AppEnvironment.name() }
 
         public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {

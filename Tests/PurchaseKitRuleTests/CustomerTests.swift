@@ -127,10 +127,11 @@ struct CustomerTests {
         try await engine.signInAsGuest()
         let run = runs ? Task { await engine.run() } : nil
         defer { run?.cancel() }
-        if runs { try await wait { probe.queue.isHeard } }
+        // The first look has ended.
+        if runs { try await wait { !probe.server.sent.value.isEmpty } }
         probe.server.isSlow.change { $0 = true }
         let buying = Task { await engine.buy("coins") }
-        try await wait { !probe.server.sent.value.isEmpty }
+        try await wait { probe.server.sent.value.contains { $0.path == "/v1/purchases" } }
         try await engine.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
         #expect(probe.server.merges.value == [false])
         probe.server.isSlow.change { $0 = false }

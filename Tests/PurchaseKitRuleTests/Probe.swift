@@ -28,6 +28,7 @@ struct Probe: Sendable {
     func engine(
         hasServer: Bool = true, environments: Set<AppStoreEnvironment> = [.production, .sandbox],
         offline: OfflineLimit = OfflineLimit(), lengths: [String: PurchasePeriod] = [:],
+        token: PurchaseConnection.CustomerToken? = nil,
         store other: (any PurchaseStore)? = nil, queue otherQueue: (any PaymentQueue)? = nil
     ) throws -> PurchaseEngine {
         let anchor = try TrustAnchor(certificate: try Self.authority.get().root.certificate)
@@ -38,7 +39,8 @@ struct Probe: Sendable {
                 device: ProbeDevice(), anchors: [anchor]),
             server: hasServer
                 ? PurchaseConnection(
-                    service: server, key: "key", answerKeys: try AnswerKeys(current: server.publicKey)) : nil,
+                    service: server, key: "key", answerKeys: try AnswerKeys(current: server.publicKey),
+                    customerToken: token) : nil,
             store: other ?? store, time: time, offline: offline, lengths: lengths)
     }
 }
@@ -143,6 +145,8 @@ final class ProbeQueue: PaymentQueue, Sendable {
         productIDs.compactMap { id in sold.value.last { $0.productID == id } }
     }
 
+    func appTransaction(refreshes: Bool) async -> String? { refreshes ? "new app transaction" : "app transaction" }
+
     func environment() async -> String? {
         environmentReads.change { $0 += 1 }
         return environmentName.value
@@ -206,6 +210,16 @@ final class ProbeServer: PurchaseService, Sendable {
     let owners = Locked<[String: String]>([:])
     /// The customers into whom others were merged.
     private let survivors = Locked<[String: String]>([:])
+    /// What was sold, by its original, the newest.
+    private let known = Locked<[String: Bought]>([:])
+    /// What support gave to customers.
+    let grants = Locked<[String: [EntitlementMessage]]>([:])
+    /// The named entitlements that products give.
+    let gives = Locked<[String: [String]]>([:])
+    /// What is done to an account before it is signed.
+    let changesAccount = Locked<(@Sendable (inout EntitlementList) -> Void)?>(nil)
+    /// Whether somebody else signs.
+    let isForged = Locked(false)
     /// The merges that the app's backend asked for, and whether the server knew the guest.
     let merges = Locked<[Bool]>([])
     /// What the device sent.
@@ -240,6 +254,13 @@ final class ProbeServer: PurchaseService, Sendable {
             throw PurchaseError(.connectionFailed)
         }
         let body = Data(request.body)
+        if request.path == "/v1/me/entitlements" {
+            let name = request.headers[EntitlementList.customerHeader.lowercased()] ?? ""
+            guard request.method == "GET", name.hasPrefix("guest-") || name.hasPrefix("token-") else {
+                throw PurchaseError(.customerUnknown)
+            }
+            return try sign(account(name.hasPrefix("token-") ? String(name.dropFirst(6)) : name), request)
+        }
         if request.path == "/v1/purchases" {
             let asked = try JSONDecoder().decode(PurchaseRequest.self, from: body)
             let bought = try Bought(asked.signedTransaction ?? "")
@@ -248,10 +269,11 @@ final class ProbeServer: PurchaseService, Sendable {
                     title: "Conflict", status: 409, code: "already_claimed", disposition: .refused)
                 return try sign(problem, request, status: 409)
             }
-            let answer = PurchaseAnswer(
+            var answer = PurchaseAnswer(
                 verdict: .accepted, code: "accepted", disposition: .granted, replayed: false, submissionID: "1",
                 leafHash: "", transaction: bought.message(of: asked.customerID),
-                entitlement: entitlement(bought, asked.customerID ?? ""))
+                entitlement: entitlement(bought))
+            if asked.account == true { answer.account = account(asked.customerID ?? "") }
             return try sign(answer, request)
         }
         let asked = try JSONDecoder().decode(RestoreRequest.self, from: body)
@@ -266,24 +288,43 @@ final class ProbeServer: PurchaseService, Sendable {
         }
         var entitlements: [EntitlementMessage] = []
         for one in all where owners.value[one.originalTransactionId] == asked.customerID {
-            let message = entitlement(one, asked.customerID)
+            let message = entitlement(one)
             entitlements.removeAll { $0.productID == message.productID && message.state == .active }
             if !entitlements.contains(where: { $0.productID == message.productID }) { entitlements.append(message) }
         }
-        return try sign(
-            RestoreAnswer(
-                customerID: asked.customerID, purchases: purchases, refused: [], entitlements: entitlements), request)
+        var answer = RestoreAnswer(
+            customerID: asked.customerID, purchases: purchases, refused: [], entitlements: entitlements)
+        let isOwner = purchases.contains { $0.disposition == .granted }
+        if asked.account == true, isOwner || asked.guest == true { answer.account = account(asked.customerID) }
+        return try sign(answer, request)
+    }
+
+    /// All that a customer has.
+    private func account(_ customerID: String) -> EntitlementList {
+        let owned = known.value.filter { owners.value[$0.key] == survivors.value[customerID] ?? customerID }
+        let all = owned.values.map { entitlement($0) } + (grants.value[customerID] ?? [])
+        let active = Set(all.filter { $0.state == .active }.map(\.productID))
+        let names = Set(active.flatMap { gives.value[$0] ?? [] })
+        var list = EntitlementList(
+            customerID: customerID, entitlements: all,
+            named: names.sorted().map { name in
+                NamedEntitlementMessage(
+                    name: name, state: .active, products: active.filter { gives.value[$0]?.contains(name) ?? false })
+            })
+        changesAccount.value?(&list)
+        return list
     }
 
     private func own(_ bought: Bought, _ customerID: String) -> Bool {
         let owner = survivors.value[customerID] ?? customerID
+        known.change { $0[bought.originalTransactionId] = bought }
         return owners.change { owners in
             owners[bought.originalTransactionId] = owners[bought.originalTransactionId] ?? owner
             return owners[bought.originalTransactionId] == owner
         }
     }
 
-    private func entitlement(_ bought: Bought, _ customerID: String) -> EntitlementMessage {
+    private func entitlement(_ bought: Bought) -> EntitlementMessage {
         let isActive = bought.revocationDate == nil && bought.expires.map { $0 > time.now } ?? true
         return EntitlementMessage(
             productID: bought.productId, productType: ProductType(rawValue: "x"),
@@ -305,9 +346,11 @@ final class ProbeServer: PurchaseService, Sendable {
             nonce: wanted.nonce)
         let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: body)))
         let message = AnswerSignature.Message(
-            status: status, contentType: "application/json", contentDigest: digest, method: "POST", path: request.path,
+            status: status, contentType: "application/json", contentDigest: digest, method: request.method,
+            path: request.path,
             requestDigest: request.headers["content-digest"] ?? "")
-        let signed = try key.signature(for: signature.base(of: message))
+        let signer = isForged.value ? Curve25519.Signing.PrivateKey() : key
+        let signed = try signer.signature(for: signature.base(of: message))
         return ServiceAnswer(
             status: status,
             headers: [
@@ -352,6 +395,13 @@ final class ProbeStore: PurchaseStore, Sendable {
     /// Whether nothing can be written.
     let isFull = Locked(false)
     private let kept = Locked<[String: [UInt8]]>([:])
+
+    /// The store of a new phone, to which only the guest moved.
+    func moved() throws -> ProbeStore {
+        let other = ProbeStore()
+        try other.keepGuest(try guest())
+        return other
+    }
 
     /// The store as it is now, for a process that ends here.
     func copy() -> ProbeStore {

@@ -305,6 +305,8 @@ open class FileManager: @unchecked Sendable {
 open class FileHandle: @unchecked Sendable {
     public init(fileDescriptor: Int32, closeOnDealloc: Bool) {}
     public func read(upToCount count: Int) throws -> Data? { fatalError() }
+    public func write(contentsOf data: Data) throws { fatalError() }
+    public func close() throws { fatalError() }
 }
 
 open class DispatchQueue: @unchecked Sendable {

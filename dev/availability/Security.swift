@@ -48,6 +48,7 @@ public var kSecReturnData: CFString { fatalError() }
 public var kSecMatchLimit: CFString { fatalError() }
 public var kSecMatchLimitOne: CFString { fatalError() }
 public var kSecValueData: CFString { fatalError() }
+public var kSecAttrSynchronizable: CFString { fatalError() }
 public var kSecAttrAccessible: CFString { fatalError() }
 public var kSecAttrAccessibleAfterFirstUnlock: CFString { fatalError() }
 public var kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString { fatalError() }

@@ -242,6 +242,7 @@ public struct AppTransaction: Sendable {
     public let environment: AppStore.Environment
     public let originalAppVersion: String
     public let originalPurchaseDate: Date
+    public let signedDate: Date
     public static var shared: VerificationResult<AppTransaction> { get async throws { fatalError() } }
     public static func refresh() async throws -> VerificationResult<AppTransaction> { fatalError() }
 }

@@ -36,7 +36,8 @@ final class KitLink: PurchaseService, Sendable {
             fields[name] = value
         }
         let answer = try await http.execute(
-            uri: request.path, method: .post, headers: fields, body: ByteBuffer(bytes: request.body))
+            uri: request.path, method: request.method == "GET" ? .get : .post, headers: fields,
+            body: ByteBuffer(bytes: request.body))
         var headers: [String: String] = [:]
         for field in answer.headers { headers[field.name.canonicalName] = field.value }
         return ServiceAnswer(

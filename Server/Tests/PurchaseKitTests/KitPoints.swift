@@ -152,7 +152,7 @@ final class BusyDelegate: PurchaseDelegate {
         if let exported = try? await engine.exportPurchases() { try? await engine.importPurchases(exported) }
         try? await engine.adopt([])
         try? await engine.discard("none")
-        engine.handle(transaction) { _ in }
+        await engine.handle(transaction)
         _ = await engine.buy("")
         await engine.signOut()
         _ = try? await engine.signInAsGuest()

@@ -229,7 +229,8 @@ struct KitDevice: Sendable {
         isSignedIn: Bool = true, hasServer: Bool = true, keys: AnswerKeys? = nil, version: String = "1.0",
         bundleID: String = KitWorld.bundleID, device: (any DeviceIdentity)? = nil,
         store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil,
-        life: any AppLife = NoAppLife(), time otherTime: (any PurchaseTime)? = nil
+        life: any AppLife = NoAppLife(), time otherTime: (any PurchaseTime)? = nil,
+        token: PurchaseConnection.CustomerToken? = nil
     ) async throws -> PurchaseEngine {
         let keys = try keys ?? AnswerKeys(current: world.signer.publicKey)
         let engine = PurchaseEngine(
@@ -238,7 +239,8 @@ struct KitDevice: Sendable {
                 app: AppIdentity(bundleID: bundleID, version: version), device: device ?? simulated,
                 anchors: try anchors ?? KitWorld.anchors()),
             server: hasServer
-                ? PurchaseConnection(service: link, key: apiKey ?? world.clientKey, answerKeys: keys) : nil,
+                ? PurchaseConnection(
+                    service: link, key: apiKey ?? world.clientKey, answerKeys: keys, customerToken: token) : nil,
             // What has ended ends at once: these tests let months pass in one step.
             store: other ?? store, life: life, time: otherTime ?? time, offline: OfflineLimit(leeway: 0))
         if isSignedIn { await engine.signIn(PurchaseCustomer(id: customer)) }

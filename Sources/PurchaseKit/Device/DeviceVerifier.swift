@@ -19,7 +19,6 @@ public struct DeviceVerifier: Sendable {
         self.device = device
     }
 
-    /// The result of the checks.
     public enum Verdict: Sendable {
         case verified(VerifiedEvidence)
         /// A signature is wrong: Apple did not sign these bytes.
@@ -103,19 +102,13 @@ public struct DeviceVerifier: Sendable {
         var last = PurchaseError(.deviceUnknown)
         for candidate in candidates {
             do throws(VerificationError) {
-                try Self.require(candidate, evidence)
+                try evidence.facts.requireDevice(candidate)
                 return nil
             } catch {
                 last = PurchaseError(error)
             }
         }
         return last
-    }
-
-    private static func require(
-        _ device: DeviceIdentifier, _ evidence: VerifiedEvidence
-    ) throws(VerificationError) {
-        try evidence.facts.requireDevice(device)
     }
 
     /// Distinguishes two errors: the receipt does not contain this purchase yet, or the purchase is of another product.
@@ -164,7 +157,6 @@ public enum PurchaseEvidence: Sendable, Codable, Equatable {
     /// The receipt of one transaction, on systems without an app receipt.
     case transactionReceipt(Data)
 
-    /// The bytes for the verifier.
     var bytes: [UInt8] {
         switch self {
         case .signedTransaction(let text): Array(text.utf8)
@@ -172,7 +164,6 @@ public enum PurchaseEvidence: Sendable, Codable, Equatable {
         }
     }
 
-    /// The member `receipt_data` of a request.
     var receiptData: String? {
         switch self {
         case .signedTransaction: nil
@@ -180,7 +171,6 @@ public enum PurchaseEvidence: Sendable, Codable, Equatable {
         }
     }
 
-    /// The member `signed_transaction` of a request.
     var signedTransaction: String? {
         if case .signedTransaction(let text) = self { text } else { nil }
     }

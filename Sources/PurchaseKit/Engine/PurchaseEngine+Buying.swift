@@ -22,7 +22,6 @@ extension PurchaseEngine {
         await begin(productID, quantity, order, offer, simulatesAskToBuyInSandbox).outcome
     }
 
-    /// A purchase that was begun.
     struct BegunPurchase: Sendable {
         let outcome: PurchaseOutcome
         /// Whether the queue brings its outcome, so that nothing is known about it yet.
@@ -169,14 +168,6 @@ extension PurchaseEngine {
         await handle(transaction, started: nil)
     }
 
-    /// Handles a transaction, which grants and finishes it, and calls a closure with the outcome, for apps without
-    /// concurrency.
-    public nonisolated func handle(
-        _ transaction: PaymentTransaction, completion: @escaping @Sendable (PurchaseOutcome) -> Void
-    ) {
-        Task { completion(await self.handle(transaction)) }
-    }
-
     /// Finishes a transaction without granting it, and forgets it, for an app that wants a purchase gone which cannot
     /// be granted. A paid purchase is lost by it.
     ///
@@ -226,7 +217,7 @@ extension PurchaseEngine {
             return .undetermined(PurchaseError(.fieldMissing, expected: "transaction_id and product_id"))
         }
         // A delegate that retries what has just failed would do so without end.
-        if isDelivering, settled[TransactionVersion(transaction, key)] == nil, let tried = triedAt[key.transactionID],
+        if isDelivering, settled[Self.version(of: transaction)] == nil, let tried = triedAt[key.transactionID],
             time.uptime - tried < 1, let entry = record.entry(key)
         {
             return .undetermined(PurchaseError(entry.code ?? .queueFailed))
@@ -234,7 +225,7 @@ extension PurchaseEngine {
         // The same transaction can arrive from the purchase, from `updates` and from a repetition at the same time.
         while let running = handling[key.transactionID] {
             let outcome = await running.value
-            if settled[TransactionVersion(transaction, key)] != nil { return outcome }
+            if settled[Self.version(of: transaction)] != nil { return outcome }
             if handling[key.transactionID] == running { handling[key.transactionID] = nil }
             // A transaction that could not be finished a moment ago is not tried again at once.
             if case .undetermined = outcome, record.entry(key)?.transaction == transaction { return outcome }

@@ -215,7 +215,7 @@ extension PurchaseEngine {
         return PurchaseEntitlement(
             productID: stored.productID, environment: stored.environment,
             isActive: stored.isActive && counts && !isEnded, until: until, balance: stored.balance,
-            renewal: isRenewed ? nil : stored.renewal, source: isRenewed ? .device : .server)
+            renewal: isRenewed ? nil : stored.renewal, source: isRenewed ? .device : .server, names: stored.names)
     }
 
     private func localEntitlement(

@@ -6,10 +6,9 @@ extension PurchaseEngine {
 
     /// Signs in a customer without a login, as an app without one does at its launch. The id is random, made once, and
     /// kept until its purchases are handed to a customer with a login. An engine that nobody signed in to does the same
-    /// when the customer buys or restores; until then, what arrives waits. A reinstall of the app makes a new one.
-    /// Under `transfer: move` a restore then gives it the non-consumables and subscriptions of the device's App Store
-    /// account; under `transfer: deny` they stay with the former guest, unless the store kept its id (Keychain), so
-    /// offer a login early.
+    /// when the customer buys or restores; until then, what arrives waits. The store keeps the guest apart from the
+    /// record; `KeychainPurchaseStore` over a reinstall and on the customer's other devices. Without it, a restore
+    /// gives a new guest what the server's setting `guest_restore` allows.
     ///
     /// - Returns: the customer.
     /// - Throws: `PurchaseError` with the code `store_failed`: without the stored id, the purchases would be lost.
@@ -24,12 +23,10 @@ extension PurchaseEngine {
     private func keptGuest() throws -> PurchaseCustomer {
         try load()
         if let guest = record.guest { return guest }
-        let guest = PurchaseCustomer(id: "guest-\(UUID().uuidString.lowercased())", appAccountToken: UUID())
-        try change { record in
-            record.guest = guest
-            if let token = guest.appAccountToken { record.make(token, for: guest.id) }
-        }
-        return guest
+        let (id, token) = ("guest-\(UUID().uuidString.lowercased())", UUID())
+        do { try store.keepGuest(Array("\(id) \(token)".utf8)) } catch { throw PurchaseError(.storeFailed, error) }
+        try change { $0.make(guest: id, token) }
+        return PurchaseCustomer(id: id, appAccountToken: token)
     }
 
     /// Signs in the guest if the customer asks for something before anybody is signed in.
@@ -45,6 +42,9 @@ extension PurchaseEngine {
         nextPass = time.uptime
         wake()
     }
+
+    /// Whether a customer is the guest; `nil` if not, so that requests do not state it.
+    func isGuest(_ customerID: String) -> Bool? { record.guest?.id == customerID ? true : nil }
 
     /// The guest whose purchases were not handed to a customer with a login yet; `nil` if there is none.
     public func guest() throws -> PurchaseCustomer? {
@@ -73,11 +73,14 @@ extension PurchaseEngine {
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
-            if record.knows(guest.id) { try await merge(guest.id, customer.id) }
+            if record.knows(guest.id) || isGuestMoved { try await merge(guest.id, customer.id) }
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
-            if requests.contains(guest.id) { noteLateRequest(of: guest.id) }
+            if askedAbout.contains(guest.id) { noteLateRequest(of: guest.id) }
             startedInThisRun = startedInThisRun.map { record.current($0) }
+            isGuestMoved = false
+            // If it stays, the record knows that they were handed over.
+            do { try store.keepGuest(nil) } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
         }
         handOver = (customer.id, merge)
         await signIn(customer)
@@ -89,9 +92,9 @@ extension PurchaseEngine {
         about customerID: String, _ ask: (PurchaseConnection) async throws -> Answer
     ) async throws -> Answer {
         guard let server else { throw PurchaseError(.customerUnknown) }
-        requests.append(customerID)
+        askedAbout.append(customerID)
         defer {
-            if let place = requests.firstIndex(of: customerID) { requests.remove(at: place) }
+            if let place = askedAbout.firstIndex(of: customerID) { askedAbout.remove(at: place) }
             if record.owner(customerID) != customerID { noteLateRequest(of: customerID) }
         }
         return try await ask(server)
@@ -108,7 +111,7 @@ extension PurchaseEngine {
         guard let handOver, let id = customer?.id, handOver.customerID == id, !isHandingOver else { return true }
         let guests = (record.unmerged ?? []).filter { record.owner($0) == id }
         guard !guests.isEmpty else { return true }
-        guard !guests.contains(where: { requests.contains($0) }) else { return false }
+        guard !guests.contains(where: { askedAbout.contains($0) }) else { return false }
         isHandingOver = true
         defer { isHandingOver = false }
         for guest in guests {

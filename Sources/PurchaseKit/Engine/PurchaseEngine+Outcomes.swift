@@ -8,7 +8,6 @@ extension PurchaseEngine {
     enum Step {
         /// Its transaction is finished.
         case finish(PurchaseOutcome)
-        /// Nothing now.
         case wait(PurchaseOutcome)
 
         var outcome: PurchaseOutcome {
@@ -29,7 +28,7 @@ extension PurchaseEngine {
                 record.grant(purchase)
                 record.acceptRenewal(purchase.key)
                 record.put(granted)
-                if let decision, !decision.isKept { record.keep(decision.entitlements) }
+                record.keep(decision)
                 // The answer is as new as one about the current evidence.
                 if record.lastPass == nil, decision != nil, let customerID = granted.customerID {
                     record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: now, seen: [])
@@ -57,7 +56,7 @@ extension PurchaseEngine {
             changes({ record in
                 record.put(passed)
                 record.refuseRenewal(passed)
-                if !decision.isKept { record.keep(decision.entitlements) }
+                record.keep(decision)
             })
         else {
             startAgainLater()
@@ -80,7 +79,7 @@ extension PurchaseEngine {
                 if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
                 if decision != nil { record.refuseRenewal(refused) }
                 // It says that the purchase no longer grants anything.
-                if let decision, !decision.isKept { record.keep(decision.entitlements) }
+                record.keep(decision)
             })
         else {
             startAgainLater()
@@ -177,7 +176,13 @@ extension PurchaseEngine {
     private func settle(_ outcome: PurchaseOutcome, of entry: OutboxEntry) {
         // Forgotten transactions cost only one more request if they are delivered again.
         if settled.count >= 10_000 { settled.removeAll() }
-        settled[TransactionVersion(entry.transaction, entry.key)] = outcome
+        settled[Self.version(of: entry.transaction)] = outcome
+    }
+}
+
+extension PurchaseRecord {
+    fileprivate mutating func keep(_ decision: ServerDecision?) {
+        if let decision, !decision.isKept, let entitlements = decision.entitlements { keep(entitlements) }
     }
 }
 

@@ -102,7 +102,6 @@ extension PurchaseEngine {
 
     // MARK: With a server
 
-    /// A piece of current evidence.
     private struct Proof {
         let evidence: PurchaseEvidence
         /// What tells it from an earlier state.
@@ -113,7 +112,12 @@ extension PurchaseEngine {
         var unknown: (token: UUID, transactionID: String)?
     }
 
-    /// Sends the evidence if there is something new in it.
+    /// How the server knows that the app may read a customer's account without evidence; `nil` if it may not.
+    private func accountName(of customerID: String) async throws -> String? {
+        isGuest(customerID) == nil ? try await server?.customerToken?(customerID) : customerID
+    }
+
+    /// Sends the evidence if there is something new in it, or asks for the account if there is none.
     ///
     /// - Returns: whether nothing is left to ask now.
     private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool, _ began: Date) async -> Bool {
@@ -121,30 +125,42 @@ extension PurchaseEngine {
         var proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
         let known = Set(proofs.map(\.version))
         proofs += waitingProofs(of: customerID).filter { !known.contains($0.version) }
-        guard !proofs.isEmpty else { return true }
         let last = record.lastPass.flatMap { $0.customerID == customerID ? $0 : nil }
         let isFresh = last.map { abs(trustedNow().timeIntervalSince($0.at)) < Self.passInterval } ?? false
         let seen = Set(proofs.map(\.version))
         if !evenIfKnown, isFresh, let last, seen.isSubset(of: last.seen) { return true }
         let endWork = await life.beginWork("refresh")
         var answeredAt: Date?
-        for (request, _) in Self.requests(proofs, of: customerID, \.evidence) {
-            do {
-                guard
-                    case .accepted(let answer, let signedAt) = try await asking(
-                        about: customerID, { try await $0.restore(request) })
-                else { continue }
+        var (isWhole, hasAccount) = (true, false)
+        do {
+            for (request, _) in requests(proofs, of: customerID, \.evidence) where isWhole {
+                let decision = try await asking(about: customerID) { try await $0.restore(request) }
+                guard case .accepted(let answer, let signedAt) = decision else {
+                    isWhole = false
+                    continue
+                }
                 take(answer, of: customerID, signedAt, proofs.compactMap(\.verified))
                 learnTokens(proofs.compactMap(\.unknown), of: customerID, answer)
-                answeredAt = signedAt
-            } catch {
-                emit(.failedOutside(PurchaseError(.connectionFailed, error), nil))
-                answeredAt = nil
-                break
+                (answeredAt, hasAccount) = (signedAt, hasAccount || answer.account != nil)
             }
+            if isWhole, !hasAccount, let name = try await accountName(of: customerID) {
+                let decision = try await asking(about: customerID) { try await $0.account(of: customerID, name) }
+                if case .accepted(let list, let signedAt) = decision {
+                    // A guest whom the server no longer holds for one, as after an order, gets an empty list.
+                    let says = isGuest(customerID) == nil || !list.entitlements.isEmpty
+                    let account = take([], says ? list : nil, of: customerID, signedAt)
+                    _ = changes { $0.keep(account) }
+                    answeredAt = signedAt
+                } else {
+                    isWhole = answeredAt != nil
+                }
+            }
+        } catch {
+            emit(.failedOutside(PurchaseError(.connectionFailed, error), nil))
+            isWhole = false
         }
         await endWork()
-        guard let answeredAt else { return false }
+        guard isWhole, let answeredAt else { return isWhole }
         return changes { record in
             record.noteLook(of: customerID, at: began)
             record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: answeredAt, seen: seen)
@@ -234,14 +250,14 @@ extension PurchaseEngine {
     private func take(
         _ answer: RestoreAnswer, of customerID: String, _ signedAt: Date, _ verified: [VerifiedEvidence]
     ) {
-        let entitlements = take(answer.entitlements, of: customerID, signedAt)
+        let entitlements = take(answer.entitlements, answer.account, of: customerID, signedAt)
         let now = trustedNow()
         var ended: [GrantedPurchase] = []
         _ = changes { record in
             for purchase in answer.purchases {
                 let key = PurchaseKey(
                     environment: purchase.environment.rawValue, transactionID: purchase.transactionID)
-                let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements)
+                let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements.asked)
                 // One that waits is claimed with its order by itself.
                 let waits = record.entry(key) != nil || record.started.contains { $0.productID == purchase.productID }
                 if purchase.disposition == .refused || error != nil { record.refuseRenewal(noted: key) }
@@ -279,7 +295,8 @@ extension PurchaseEngine {
         }
     }
 
-    /// What tells a state of a transaction from an earlier one, in its stored form.
+    /// What tells a state of a transaction from an earlier one, in its stored form. StoreKit delivers each more than
+    /// once: at the purchase, by `updates` and by `unfinished`.
     static func version(of transaction: PaymentTransaction) -> String {
         let dates = [transaction.expirationDate, transaction.revocationDate].map { date in
             date.map { "\(Int64($0.timeIntervalSince1970))" } ?? ""

@@ -88,7 +88,9 @@ extension PurchaseEngine {
             }
         }
         if server != nil, let customerID = customer?.id {
-            for (request, group) in Self.requests(proofs, of: customerID, \.evidence) {
+            let appTransaction = await queue.appTransaction(refreshes: isGuest(customerID) ?? false)
+            for (var request, group) in requests(proofs, of: customerID, \.evidence) {
+                (request.requested, request.appTransaction) = (true, appTransaction)
                 decided += await decide(group.flatMap(\.entries), request)
             }
         }
@@ -110,8 +112,17 @@ extension PurchaseEngine {
         if isStored { await conclude(steps) } else { startAgainLater() }
     }
 
+    /// A request with evidence, which asks for the whole account.
+    func restoreRequest(of customerID: String, _ receiptData: String?, _ signedTransactions: [String]?)
+        -> RestoreRequest
+    {
+        RestoreRequest(
+            customerID: customerID, receiptData: receiptData, signedTransactions: signedTransactions,
+            guest: isGuest(customerID), account: true)
+    }
+
     /// The requests of a restore: as many signed transactions as one takes, and each receipt by itself.
-    static func requests<Proof>(
+    func requests<Proof>(
         _ proofs: [Proof], of customerID: String, _ evidence: (Proof) -> PurchaseEvidence
     ) -> [(RestoreRequest, [Proof])] {
         let signed = proofs.filter { evidence($0).signedTransaction != nil }
@@ -119,15 +130,9 @@ extension PurchaseEngine {
         let limit = RestoreRequest.signedTransactionLimit
         return stride(from: 0, to: signed.count, by: limit).map { start in
             let group = Array(signed[start..<min(start + limit, signed.count)])
-            return (
-                RestoreRequest(
-                    customerID: customerID, signedTransactions: group.compactMap { evidence($0).signedTransaction }),
-                group
-            )
+            return (restoreRequest(of: customerID, nil, group.compactMap { evidence($0).signedTransaction }), group)
         }
-            + receipts.map { proof in
-                (RestoreRequest(customerID: customerID, receiptData: evidence(proof).receiptData), [proof])
-            }
+            + receipts.map { (restoreRequest(of: customerID, evidence($0).receiptData, nil), [$0]) }
     }
 
     /// How to decide about a transaction, and store it.
@@ -151,9 +156,11 @@ extension PurchaseEngine {
         }
         // The guest was handed over meanwhile.
         if record.owner(request.customerID) != request.customerID { lookSoon() }
-        var entitlements: [StoredEntitlement] = []
+        let entitlements: EntitlementAnswer?
         if case .success(.accepted(let answer, let signedAt)) = result {
-            entitlements = take(answer.entitlements, of: request.customerID, signedAt)
+            entitlements = take(answer.entitlements, answer.account, of: request.customerID, signedAt)
+        } else {
+            entitlements = nil
         }
         return entries.enumerated().map { place, one in
             (
@@ -168,7 +175,9 @@ extension PurchaseEngine {
                         decision.isKept = true
                         let step = self.apply(decision, to: &entry, one.verified)
                         // Once for all, and after the purchases on which they rest.
-                        if place == entries.count - 1 { _ = self.changes { $0.keep(entitlements) } }
+                        if place == entries.count - 1, let entitlements {
+                            _ = self.changes { $0.keep(entitlements) }
+                        }
                         return step
                     }
                 }

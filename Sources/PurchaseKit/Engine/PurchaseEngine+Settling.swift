@@ -7,7 +7,7 @@ extension PurchaseEngine {
     func settle(
         _ transaction: PaymentTransaction, _ key: PurchaseKey, _ started: StartedPurchase?
     ) async -> PurchaseOutcome {
-        if let outcome = settled[TransactionVersion(transaction, key)] {
+        if let outcome = settled[Self.version(of: transaction)] {
             await finishAgain(transaction)
             return outcome
         }
@@ -111,9 +111,7 @@ extension PurchaseEngine {
         try load()
         if var entry = record.entry(key) {
             if entry.transaction != transaction {
-                let isSameVersion =
-                    TransactionVersion(entry.transaction, key) == TransactionVersion(transaction, key)
-                if !isSameVersion { entry.decision = nil }
+                if Self.version(of: entry.transaction) != Self.version(of: transaction) { entry.decision = nil }
                 let environment = transaction.environment ?? entry.transaction.environment
                 entry.transaction = transaction
                 entry.transaction.environment = environment
@@ -221,30 +219,31 @@ extension PurchaseEngine {
     private func ask(_ entry: OutboxEntry, _ evidence: PurchaseEvidence) async throws -> ServerDecision {
         guard let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
         guard entry.wasStarted, !entry.isWithdrawn else {
-            let request = RestoreRequest(
-                customerID: customerID, receiptData: evidence.receiptData,
-                signedTransactions: evidence.signedTransaction.map { [$0] })
+            let request = restoreRequest(of: customerID, evidence.receiptData, evidence.signedTransaction.map { [$0] })
             switch try await asking(about: customerID, { try await $0.restore(request) }) {
             case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
             case .accepted(let answer, let signedAt):
-                return ServerDecision(answer, about: entry, take(answer.entitlements, of: customerID, signedAt))
+                return ServerDecision(
+                    answer, about: entry, take(answer.entitlements, answer.account, of: customerID, signedAt))
             }
         }
         let request = PurchaseRequest(
             receiptData: evidence.receiptData, signedTransaction: evidence.signedTransaction,
             productID: entry.transaction.productID, transactionID: entry.transaction.transactionID ?? "",
-            orderID: entry.orderID, customerID: customerID)
+            orderID: entry.orderID, customerID: customerID, guest: isGuest(customerID), account: true)
         switch try await asking(about: customerID, { try await $0.submit(request) }) {
         case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
         case .accepted(let answer, let signedAt):
             return ServerDecision(
-                answer, take([answer.entitlement].compactMap(\.self), of: customerID, signedAt))
+                answer, take([answer.entitlement].compactMap(\.self), answer.account, of: customerID, signedAt))
         }
     }
 
     /// The entitlements of an answer that has just arrived. Its signing time is as fresh as a time can be.
-    func take(_ messages: [EntitlementMessage], of customerID: String, _ signedAt: Date) -> [StoredEntitlement] {
+    func take(
+        _ messages: [EntitlementMessage], _ account: EntitlementList?, of customerID: String, _ signedAt: Date
+    ) -> EntitlementAnswer {
         see(signed: signedAt, isFresh: true)
-        return StoredEntitlement.all(messages, of: customerID, signedAt: signedAt)
+        return EntitlementAnswer(messages, account, of: customerID, signedAt: signedAt)
     }
 }

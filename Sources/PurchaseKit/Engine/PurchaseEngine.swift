@@ -19,7 +19,6 @@ public actor PurchaseEngine {
     let life: any AppLife
     let time: any PurchaseTime
     let offline: OfflineLimit
-    /// How long each non-renewing subscription lasts.
     let lengths: [String: PurchasePeriod]
 
     private(set) var record = PurchaseRecord()
@@ -48,8 +47,7 @@ public actor PurchaseEngine {
     var refreshable: Set<String> = []
     /// The transactions being handled, so that none is handled twice at the same time.
     var handling: [String: Task<PurchaseOutcome, Never>] = [:]
-    /// The transactions finished in this run.
-    var settled: [TransactionVersion: PurchaseOutcome] = [:]
+    var settled: [String: PurchaseOutcome] = [:]
     /// When each waiting transaction was last tried, by the uptime.
     var triedAt: [String: Double] = [:]
     /// When to start again, by the uptime, after the store or the queue failed; `nil` if neither failed.
@@ -71,7 +69,6 @@ public actor PurchaseEngine {
     var isDelivering = false
     /// The pause of the loop that repeats attempts.
     var sleeper: Task<Void, Never>?
-    /// Those who follow what is shown.
     var watchers: [UUID: AsyncStream<Void>.Continuation] = [:]
     /// The events of changes that are written together.
     private var heldEvents: [PurchaseEvent]?
@@ -91,8 +88,10 @@ public actor PurchaseEngine {
     /// How to merge a guest into the customer who signed in last with a hand-over.
     var handOver: (customerID: String, merge: HandOver)?
     var isHandingOver = false
+    /// Whether the guest came from another device, so that only the server knows what they have.
+    var isGuestMoved = false
     /// The customers about whom the server is being asked, one for each request.
-    var requests: [String] = []
+    var askedAbout: [String] = []
 
     /// - Parameters:
     ///   - queue: the payment queue.
@@ -111,15 +110,9 @@ public actor PurchaseEngine {
         time: any PurchaseTime = SystemPurchaseTime(), offline: OfflineLimit = OfflineLimit(),
         lengths: [String: PurchasePeriod] = [:]
     ) {
-        self.queue = queue
-        self.receipts = receipts
-        self.verifier = verifier
-        self.server = server
-        self.store = store
-        self.life = life
-        self.time = time
-        self.offline = offline
-        self.lengths = lengths
+        (self.queue, self.receipts, self.verifier, self.server) = (queue, receipts, verifier, server)
+        (self.store, self.life, self.time) = (store, life, time)
+        (self.offline, self.lengths) = (offline, lengths)
     }
 
     // MARK: Running
@@ -334,6 +327,10 @@ public actor PurchaseEngine {
             throw error
         }
         record.loadEvidence(store)
+        do { isGuestMoved = try record.loadGuest(store) } catch {
+            couldNotLoad = true
+            throw PurchaseError(.storeFailed, error)
+        }
         isLoaded = true
         // A guest stays signed in over launches.
         if customer == nil, let guest = record.guest, record.lastCustomer == guest { customer = guest }

@@ -19,9 +19,7 @@ public enum PurchaseEvent: Sendable, Equatable {
     case undetermined(PurchaseReport, PurchaseError, nextAttempt: Date?)
     /// It waits for an approval, such as a parent's.
     case pending(PurchaseReport)
-    /// The customer cancelled the payment.
     case cancelled(PurchaseReport)
-    /// The payment failed.
     case failed(PurchaseReport, PurchaseError)
     /// A receipt must be refreshed, which may ask for a password: call `refreshAndRetry` when the customer asks for it.
     case refreshNeeded(PurchaseReport)
@@ -36,7 +34,6 @@ public enum PurchaseEvent: Sendable, Equatable {
     case ended(productID: String)
     /// What the customer may use has changed.
     case entitlementsChanged([PurchaseEntitlement])
-    /// A restore ended.
     case restored(RestoreSummary)
     /// The App Store asks the app to sell a product that the customer chose there, with an offer if they chose one.
     case promoted(productID: String, offer: PaymentOffer?)
@@ -47,28 +44,30 @@ public enum PurchaseEvent: Sendable, Equatable {
     /// The queue, the store or the server failed; it is tried again.
     case failedOutside(PurchaseError, PurchaseReport?)
 
-    /// The name of the event, for logs.
-    public var name: String {
+    public var name: String { parts.name }
+
+    /// Its name, the transaction that it is about, and its error.
+    var parts: (name: String, report: PurchaseReport?, error: PurchaseError?) {
         switch self {
-        case .granted: "granted"
-        case .notCounted: "not_counted"
-        case .refused: "refused"
-        case .invalid: "invalid"
-        case .undetermined: "undetermined"
-        case .pending: "pending"
-        case .cancelled: "cancelled"
-        case .failed: "failed"
-        case .refreshNeeded: "refresh_needed"
-        case .customerNeeded: "customer_needed"
-        case .guestKept: "guest_kept"
-        case .revoked: "revoked"
-        case .ended: "ended"
-        case .entitlementsChanged: "entitlements_changed"
-        case .restored: "restored"
-        case .promoted: "promoted"
-        case .discarded: "discarded"
-        case .storeSetAside: "store_set_aside"
-        case .failedOutside: "failed_outside"
+        case .granted(let report): ("granted", report, nil)
+        case .notCounted(let report, let error): ("not_counted", report, error)
+        case .refused(let report, let error): ("refused", report, error)
+        case .invalid(let report, let error): ("invalid", report, error)
+        case .undetermined(let report, let error, nextAttempt: _): ("undetermined", report, error)
+        case .pending(let report): ("pending", report, nil)
+        case .cancelled(let report): ("cancelled", report, nil)
+        case .failed(let report, let error): ("failed", report, error)
+        case .refreshNeeded(let report): ("refresh_needed", report, nil)
+        case .customerNeeded(let report): ("customer_needed", report, nil)
+        case .guestKept: ("guest_kept", nil, nil)
+        case .revoked(let report, let error): ("revoked", report, error)
+        case .ended(let productID): ("ended", PurchaseReport(nil, productID), nil)
+        case .entitlementsChanged: ("entitlements_changed", nil, nil)
+        case .restored(let summary): ("restored", nil, summary.error)
+        case .promoted(let productID, _): ("promoted", PurchaseReport(nil, productID), nil)
+        case .discarded(let report): ("discarded", report, nil)
+        case .storeSetAside(let error): ("store_set_aside", nil, error)
+        case .failedOutside(let error, let report): ("failed_outside", report, error)
         }
     }
 }
@@ -79,7 +78,6 @@ public struct PurchaseReport: Sendable, Equatable {
     public let productID: String
     /// The submission in the server's record.
     public let submissionID: String?
-    /// The number of attempts.
     public let attempt: Int?
 
     /// A report, for the tests of an app.
@@ -114,7 +112,6 @@ public struct RestoreSummary: Sendable, Equatable {
     /// left the sign-in to the App Store: then there is nothing to tell them.
     public var error: PurchaseError?
 
-    /// An empty summary.
     public init() {}
 }
 

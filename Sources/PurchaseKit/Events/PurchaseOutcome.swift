@@ -1,6 +1,5 @@
 import Foundation
 
-/// The result of handling one transaction.
 public enum PurchaseOutcome: Sendable, Equatable {
     /// Stored and finished. `isReplayed` if it was granted before.
     case granted(GrantedPurchase, isReplayed: Bool)
@@ -15,9 +14,7 @@ public enum PurchaseOutcome: Sendable, Equatable {
     case undetermined(PurchaseError)
     /// It waits for the customer, an approval or the bank.
     case pending
-    /// The customer cancelled the payment.
     case cancelled
-    /// The payment failed.
     case failed(PurchaseError)
 
     /// Whether the customer has the purchase.
@@ -25,7 +22,6 @@ public enum PurchaseOutcome: Sendable, Equatable {
         if case .granted = self { true } else { false }
     }
 
-    /// The code of the outcome, for logs.
     public var code: String {
         switch self {
         case .granted: "granted"

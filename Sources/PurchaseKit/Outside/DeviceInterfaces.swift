@@ -38,7 +38,6 @@ public protocol DeviceIdentity: Sendable {
     func deviceVerificationID() async -> DeviceIdentifier?
 }
 
-/// The app receipt on this device.
 public protocol ReceiptSource: Sendable {
     /// The receipt; `nil` if there is none, as in the sandbox before the first purchase.
     func load() async throws -> [UInt8]?
@@ -56,7 +55,6 @@ public struct NoReceiptSource: ReceiptSource {
     public func refresh() async throws { throw PurchaseError(.receiptMissing) }
 }
 
-/// The clock, and waiting.
 public protocol PurchaseTime: Sendable {
     /// The time of the device, which its owner can set.
     var now: Date { get }
@@ -65,7 +63,6 @@ public protocol PurchaseTime: Sendable {
     func sleep(seconds: Double) async throws
 }
 
-/// The system's clock.
 public struct SystemPurchaseTime: PurchaseTime {
     public init() {}
     public var now: Date { Date() }

@@ -34,6 +34,12 @@ public protocol PaymentQueue: Sendable {
     /// it now.
     func environment() async -> String?
 
+    /// The signed app transaction, which lets a restore take over what a guest of this Apple Account bought; `nil` if
+    /// the system has none now.
+    ///
+    /// - Parameter refreshes: whether a new one is signed if it is not of the last hour, which may ask for a password.
+    func appTransaction(refreshes: Bool) async -> String?
+
     /// The products that the App Store withdraws from the customer without a transaction, such as those of a family
     /// that they left.
     func withdrawals() -> AsyncStream<[String]>
@@ -49,6 +55,9 @@ public protocol PaymentQueue: Sendable {
 extension PaymentQueue {
     /// Returns none: a queue that does not know them learns of a refund by its transaction.
     public func latest(_: [String]) async throws -> [PaymentTransaction] { [] }
+
+    /// Returns none: only StoreKit 2 has one.
+    public func appTransaction(refreshes _: Bool) async -> String? { nil }
 
     /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
@@ -74,16 +83,12 @@ public struct PurchasePayment: Sendable, Equatable {
     /// Whether the sandbox acts as if the customer had to ask a parent.
     public var simulatesAskToBuyInSandbox: Bool
 
-    /// A purchase of a product.
     public init(
         productID: String, quantity: Int = 1, appAccountToken: UUID? = nil, offer: PaymentOffer? = nil,
         simulatesAskToBuyInSandbox: Bool = false
     ) {
-        self.productID = productID
-        self.quantity = quantity
-        self.appAccountToken = appAccountToken
-        self.offer = offer
-        self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
+        (self.productID, self.quantity, self.appAccountToken) = (productID, quantity, appAccountToken)
+        (self.offer, self.simulatesAskToBuyInSandbox) = (offer, simulatesAskToBuyInSandbox)
     }
 }
 
@@ -100,7 +105,6 @@ public enum PaymentOffer: Sendable, Equatable {
     case winBack(id: String)
 }
 
-/// The result of asking the customer to pay.
 public enum PaymentResult: Sendable, Equatable {
     /// The transaction. `updates` does not repeat it.
     case purchased(PaymentTransaction)

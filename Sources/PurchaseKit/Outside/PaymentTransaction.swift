@@ -29,18 +29,14 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     /// receipt.
     public var transactionReceipt: Data?
     public var purchaseDate: Date?
-    /// When the paid period ends.
     public var expirationDate: Date?
     /// When the App Store refunded or revoked it.
     public var revocationDate: Date?
-    /// Whether an upgrade replaced it.
     public var isUpgraded: Bool
     /// Why it failed; only in the state `failed`.
     public var failure: PurchaseError?
 
-    /// The states of a transaction.
     public enum State: String, Sendable, Codable {
-        /// The customer has not paid yet.
         case purchasing
         /// It waits for an approval, such as a parent's.
         case deferred
@@ -59,23 +55,13 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         purchaseDate: Date? = nil, expirationDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
         failure: PurchaseError? = nil
     ) {
-        self.transactionID = transactionID
-        self.originalTransactionID = originalTransactionID
-        self.productID = productID
-        self.kind = kind
-        self.state = state
-        self.quantity = quantity
-        self.environment = environment
-        self.appAccountToken = appAccountToken
-        self.signedTransaction = signedTransaction
-        self.signedRenewalInfo = signedRenewalInfo
-        self.isVerifiedByStoreKit = isVerifiedByStoreKit
-        self.transactionReceipt = transactionReceipt
-        self.purchaseDate = purchaseDate
-        self.expirationDate = expirationDate
-        self.revocationDate = revocationDate
-        self.isUpgraded = isUpgraded
-        self.failure = failure
+        (self.transactionID, self.originalTransactionID) = (transactionID, originalTransactionID)
+        (self.productID, self.kind, self.state, self.quantity) = (productID, kind, state, quantity)
+        (self.environment, self.appAccountToken) = (environment, appAccountToken)
+        (self.signedTransaction, self.signedRenewalInfo) = (signedTransaction, signedRenewalInfo)
+        (self.isVerifiedByStoreKit, self.transactionReceipt) = (isVerifiedByStoreKit, transactionReceipt)
+        (self.purchaseDate, self.expirationDate, self.revocationDate) = (purchaseDate, expirationDate, revocationDate)
+        (self.isUpgraded, self.failure) = (isUpgraded, failure)
     }
 }
 
@@ -102,19 +88,4 @@ extension PaymentTransaction: CustomStringConvertible, CustomDebugStringConverti
     public var description: String { "\(productID) \(transactionID ?? "without an id") \(state.rawValue)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["transaction": description]) }
-}
-
-/// A state of a transaction that StoreKit delivers more than once: at the purchase, by `updates` and by `unfinished`.
-struct TransactionVersion: Hashable {
-    let key: PurchaseKey
-    let revocationDate: Date?
-    let isUpgraded: Bool
-    let expirationDate: Date?
-
-    init(_ transaction: PaymentTransaction, _ key: PurchaseKey) {
-        self.key = PurchaseKey(environment: nil, transactionID: key.transactionID)
-        revocationDate = transaction.revocationDate
-        isUpgraded = transaction.isUpgraded
-        expirationDate = transaction.expirationDate
-    }
 }

@@ -6,11 +6,8 @@ public protocol PurchaseService: Sendable {
     func send(_ request: ServiceRequest) async throws -> ServiceAnswer
 }
 
-/// A request to the purchase server.
 public struct ServiceRequest: Sendable, Equatable {
-    /// `POST`.
     public var method: String
-    /// The path, such as `/v1/purchases`.
     public var path: String
     public var headers: [String: String]
     public var body: [UInt8]

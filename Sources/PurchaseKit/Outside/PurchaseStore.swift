@@ -23,6 +23,12 @@ public protocol PurchaseStore: Sendable {
 
     /// Removes evidence; that of an unknown name is no error.
     func removeEvidence(_ name: String) throws
+
+    /// The guest, who is apart from the document, because they may move to another device without it.
+    func guest() throws -> [UInt8]?
+
+    /// Stores the guest; `nil` removes them.
+    func keepGuest(_ guest: [UInt8]?) throws
 }
 
 extension PurchaseStore {
@@ -32,4 +38,10 @@ extension PurchaseStore {
     public func evidence(_: String) throws -> [UInt8]? { nil }
     public func keepEvidence(_: [UInt8], _: String) throws {}
     public func removeEvidence(_: String) throws {}
+    /// Reads the evidence of this name.
+    public func guest() throws -> [UInt8]? { try evidence("guest") }
+    /// Stores them as evidence of this name.
+    public func keepGuest(_ guest: [UInt8]?) throws {
+        if let guest { try keepEvidence(guest, "guest") } else { try removeEvidence("guest") }
+    }
 }

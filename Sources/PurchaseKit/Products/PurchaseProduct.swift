@@ -31,17 +31,10 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
         period: PurchasePeriod? = nil, periodText: String? = nil, subscriptionGroupID: String? = nil,
         offers: [PurchaseProductOffer] = []
     ) {
-        self.productID = productID
-        self.kind = kind
-        self.name = name
-        self.summary = summary
-        self.price = price
-        self.priceText = priceText
-        (self.currencyCode, self.pricePerMonthText) = (currencyCode, pricePerMonthText)
-        self.period = period
-        self.periodText = periodText
-        self.subscriptionGroupID = subscriptionGroupID
-        self.offers = offers
+        (self.productID, self.kind, self.name, self.summary) = (productID, kind, name, summary)
+        (self.price, self.priceText, self.currencyCode) = (price, priceText, currencyCode)
+        (self.pricePerMonthText, self.period, self.periodText) = (pricePerMonthText, period, periodText)
+        (self.subscriptionGroupID, self.offers) = (subscriptionGroupID, offers)
     }
 }
 
@@ -64,10 +57,8 @@ public struct PurchasePeriod: Sendable, Hashable, Codable {
     public var unit: Unit
     public var count: Int
 
-    /// The units of a period.
     public enum Unit: String, Sendable, Hashable, Codable { case day, week, month, year }
 
-    /// A period of a number of units.
     public init(_ count: Int, _ unit: Unit) {
         self.count = count
         self.unit = unit

@@ -26,20 +26,14 @@ public struct PurchaseProductOffer: Sendable, Hashable {
         case winBack
     }
 
-    /// How an offer is paid.
     public enum Payment: String, Sendable, Hashable, Codable { case freeTrial, payAsYouGo, payUpFront }
 
     public init(
         offerID: String?, kind: Kind, payment: Payment, price: Decimal, priceText: String, period: PurchasePeriod,
         periodCount: Int = 1, isEligible: Bool? = nil
     ) {
-        self.offerID = offerID
-        self.kind = kind
-        self.payment = payment
-        self.price = price
-        self.priceText = priceText
-        self.period = period
-        self.periodCount = periodCount
-        self.isEligible = isEligible
+        (self.offerID, self.kind, self.payment) = (offerID, kind, payment)
+        (self.price, self.priceText, self.period) = (price, priceText, period)
+        (self.periodCount, self.isEligible) = (periodCount, isEligible)
     }
 }

@@ -104,9 +104,14 @@ public struct FilePurchaseStore: PurchaseStore {
         let partial = file.path + ".new"
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("create") }
-        let isFlushed = Self.write(content, to: descriptor) && Self.flush(descriptor)
-        let failure = Self.failure("write")
-        guard close(descriptor) == 0, isFlushed else { throw failure }
+        do {
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try handle.write(contentsOf: Data(content))
+            guard Self.flush(descriptor) else { throw Self.failure("write") }
+            try handle.close()
+        } catch {
+            throw PurchaseError(.storeFailed, error)
+        }
         try protect(partial)
         guard rename(partial, file.path) == 0 else { throw Self.failure("rename") }
         try Self.flush(folder: file.deletingLastPathComponent().path)
@@ -134,17 +139,6 @@ public struct FilePurchaseStore: PurchaseStore {
         return fsync(descriptor) == 0
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
-    }
-
     /// A renamed file is durable when its folder is.
     private static func flush(folder: String) throws {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
@@ -154,27 +148,12 @@ public struct FilePurchaseStore: PurchaseStore {
     }
 
     private static func bytes(hexadecimal digits: ArraySlice<UInt8>) -> [UInt8]? {
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in digits {
-            guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | UInt8(value))
-                high = nil
-            } else {
-                high = UInt8(value)
-            }
-        }
-        return bytes
+        let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == 64, values.count == 64 else { return nil }
+        return stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
     }
 
     private static func failure(_ action: String) -> PurchaseError {
         PurchaseError(.storeFailed, expected: "to \(action) the file", found: String(cString: strerror(errno)))
     }
-}
-
-/// The system's call, which the type's own method would hide.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

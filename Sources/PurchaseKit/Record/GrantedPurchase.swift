@@ -37,21 +37,11 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
         expirationDate: Date? = nil, graceUntil: Date? = nil, renewal: PurchaseRenewal? = nil, grantedAt: Date,
         signedAt: Date? = nil, endedAt: Date? = nil, submissionID: String? = nil
     ) {
-        self.key = key
-        self.originalTransactionID = originalTransactionID
-        self.productID = productID
-        self.kind = kind
-        self.quantity = quantity
-        self.customerID = customerID
-        self.orderID = orderID
-        self.purchaseDate = purchaseDate
-        self.expirationDate = expirationDate
-        self.graceUntil = graceUntil
-        self.renewal = renewal
-        self.grantedAt = grantedAt
-        self.signedAt = signedAt
-        self.endedAt = endedAt
-        self.submissionID = submissionID
+        (self.key, self.originalTransactionID, self.productID) = (key, originalTransactionID, productID)
+        (self.kind, self.quantity, self.customerID, self.orderID) = (kind, quantity, customerID, orderID)
+        (self.purchaseDate, self.expirationDate, self.graceUntil) = (purchaseDate, expirationDate, graceUntil)
+        (self.renewal, self.grantedAt, self.signedAt) = (renewal, grantedAt, signedAt)
+        (self.endedAt, self.submissionID) = (endedAt, submissionID)
     }
 
     /// When it ends as Apple states it; `nil` if it does not.

@@ -2,6 +2,24 @@ import Foundation
 
 /// Guests whose purchases were handed to a customer with a login.
 extension PurchaseRecord {
+    mutating func make(guest id: String, _ token: UUID) {
+        guest = PurchaseCustomer(id: id, appAccountToken: token)
+        make(token, for: id)
+    }
+
+    /// Takes the guest of another device, or of a record that was lost, unless they were handed over here.
+    ///
+    /// - Returns: whether there is one.
+    mutating func loadGuest(_ store: any PurchaseStore) throws -> Bool {
+        guard guest == nil, let stored = try store.guest() else { return false }
+        let parts = String(decoding: stored, as: UTF8.self).split(separator: " ").map { String($0) }
+        guard parts.count == 2, let token = UUID(uuidString: parts[1]), owner(parts[0]) == parts[0] else {
+            return false
+        }
+        make(guest: parts[0], token)
+        return true
+    }
+
     /// The number of guests that are remembered. What is stored is renamed at the hand-over, so a guest's id is needed
     /// only while a payment or a claim of theirs is under way, as many as there are started purchases.
     static let mergedLimit = startedLimit
@@ -43,24 +61,19 @@ extension PurchaseRecord {
         for index in outbox.indices { outbox[index].customerID = outbox[index].customerID.map { owner($0) } }
         for index in granted.indices { granted[index].customerID = granted[index].customerID.map { owner($0) } }
         for (token, customer) in customers where merged[customer] != nil { customers[token] = owner(customer) }
-        let acceptedOfGuests = (accepted ?? []).filter { merged[$0.customerID] != nil }
-        if !acceptedOfGuests.isEmpty {
-            accepted?.removeAll { merged[$0.customerID] != nil }
-            for one in acceptedOfGuests {
-                var one = one
-                one.customerID = owner(one.customerID)
-                // Evidence of the customer's own is about the same balance.
-                if !(accepted ?? []).contains(where: { $0.isSameProduct(as: one) }) { keep(accepted: one) }
-            }
+        accepted = accepted.map { renamed($0, \.customerID) { $0.isSameProduct(as: $1) } }
+        entitlements = renamed(entitlements, \.customerID) { $0.isSameProduct(as: $1) }
+    }
+
+    /// The customer's own knows more: it may include what the guest did not have.
+    private func renamed<One>(
+        _ all: [One], _ customerID: WritableKeyPath<One, String>, _ isSame: (One, One) -> Bool
+    ) -> [One] {
+        var kept = all.filter { merged?[$0[keyPath: customerID]] == nil }
+        for var one in all where merged?[one[keyPath: customerID]] != nil {
+            one[keyPath: customerID] = owner(one[keyPath: customerID])
+            if !kept.contains(where: { isSame($0, one) }) { kept.append(one) }
         }
-        let statementsOfGuests = entitlements.filter { merged[$0.customerID] != nil }
-        guard !statementsOfGuests.isEmpty else { return }
-        entitlements.removeAll { merged[$0.customerID] != nil }
-        for statement in statementsOfGuests {
-            var statement = statement
-            statement.customerID = owner(statement.customerID)
-            // The customer's own knows more: it may include what the guest did not have.
-            if !entitlements.contains(where: { $0.isSameProduct(as: statement) }) { entitlements.append(statement) }
-        }
+        return kept
     }
 }

@@ -181,13 +181,28 @@ struct PurchaseRecord: Codable, Equatable {
         return granted[index]
     }
 
-    /// Stores what a fresh answer says. Of two answers about a product that arrive together, the one that was signed
-    /// later counts. If the stored one was signed much later, the server's clock was ahead then.
-    mutating func keep(_ answer: [StoredEntitlement]) {
-        for new in answer {
+    /// Stores what a fresh answer says. What the account no longer lists has ended, unless a newer answer gives it.
+    mutating func keep(_ answer: EntitlementAnswer) {
+        keep(answer.asked)
+        guard let account = answer.account else { return }
+        keep(account)
+        for place in entitlements.indices where entitlements[place].customerID == answer.customerID {
+            let behind = entitlements[place].signedAt.timeIntervalSince(answer.signedAt)
+            let isListed = account.contains { $0.isSameProduct(as: entitlements[place]) }
+            if !isListed, behind < 0 || behind > TimeMark.tolerance { entitlements[place].end(at: answer.signedAt) }
+        }
+        dropAnsweredRenewals()
+    }
+
+    /// Stores what a fresh answer says about products. Of two answers about a product that arrive together, the one
+    /// that was signed later counts. If the stored one was signed much later, the server's clock was ahead then.
+    private mutating func keep(_ answer: [StoredEntitlement]) {
+        for var new in answer {
             if let place = entitlements.firstIndex(where: { $0.isSameProduct(as: new) }) {
                 let behind = entitlements[place].signedAt.timeIntervalSince(new.signedAt)
                 guard behind <= 0 || behind > TimeMark.tolerance else { continue }
+                // Only an account names them.
+                if new.isActive { new.names = new.names ?? entitlements[place].names }
                 entitlements[place] = new
             } else {
                 entitlements.append(new)

@@ -8,14 +8,16 @@ struct StoredEntitlement: Codable, Equatable {
     var customerID: String
     let productID: String
     let environment: String
-    let state: String
+    private(set) var state: String
     let reason: String?
-    let until: Date?
-    let balance: Int64?
+    private(set) var until: Date?
+    private(set) var balance: Int64?
     let transactionID: String?
     let renewal: PurchaseRenewal?
     /// When the server signed it, by the server's clock.
-    let signedAt: Date
+    private(set) var signedAt: Date
+    /// The named entitlements that it gives; `nil` if no answer about the account said it yet.
+    var names: [String]?
 
     var isActive: Bool { state == EntitlementMessage.State.active.rawValue }
 
@@ -52,8 +54,39 @@ struct StoredEntitlement: Codable, Equatable {
         return found
     }
 
+    /// Ends what an account no longer has.
+    mutating func end(at date: Date) {
+        state = EntitlementMessage.State.inactive.rawValue
+        (until, balance, names, signedAt) = (nil, balance.map { _ in 0 }, nil, date)
+    }
+
     /// Whether both are about the same product of the same customer.
     func isSameProduct(as other: StoredEntitlement) -> Bool {
         productID == other.productID && environment == other.environment && customerID == other.customerID
+    }
+}
+
+/// What a signed answer says about a customer's entitlements.
+struct EntitlementAnswer {
+    let customerID: String
+    let signedAt: Date
+    /// Those of the products that were asked about.
+    let asked: [StoredEntitlement]
+    /// All that the customer has; `nil` if the answer does not say it, or says it of another customer.
+    let account: [StoredEntitlement]?
+
+    init(_ asked: [EntitlementMessage], _ account: EntitlementList?, of customerID: String, signedAt: Date) {
+        (self.customerID, self.signedAt) = (customerID, signedAt)
+        self.asked = StoredEntitlement.all(asked, of: customerID, signedAt: signedAt)
+        guard let account, account.customerID.isSame(as: customerID) else {
+            self.account = nil
+            return
+        }
+        var all = StoredEntitlement.all(account.entitlements, of: customerID, signedAt: signedAt)
+        let named = account.named.filter { $0.state == .active }
+        for place in all.indices where all[place].isActive {
+            all[place].names = named.filter { $0.products.contains(all[place].productID) }.map(\.name)
+        }
+        self.account = all
     }
 }

@@ -15,49 +15,44 @@ import Foundation
 @MainActor
 public final class PurchaseModel {
     #if canImport(Combine)
-        /// What the customer may use now.
-        @Published public private(set) var entitlements: [PurchaseEntitlement] = []
-        /// Whether `entitlements` says something about the customer: it was stored, or the first look at the current
-        /// evidence has ended, with an answer or without. Until then a screen that offers a purchase would offer it to
-        /// those who have it. It stays `false` while the store cannot be read, as before the first unlock of the
-        /// device.
-        @Published public private(set) var isLoaded = false
-        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
-        /// returned: after an approval, or with the original API. `nil` before the first.
-        @Published public private(set) var outcome: PurchaseOutcome?
-        /// The result of the last restore; `nil` before the first.
-        @Published public private(set) var restored: RestoreSummary?
-        /// Whether a purchase or a restore takes place; with the original API until the queue says how it went.
-        @Published public private(set) var isBusy = false
+        @Published private var state = State()
     #else
-        /// What the customer may use now.
-        public private(set) var entitlements: [PurchaseEntitlement] = [] { didSet { onChange?() } }
-        /// Whether `entitlements` says something about the customer: it was stored, or the first look at the current
-        /// evidence has ended, with an answer or without. Until then a screen that offers a purchase would offer it to
-        /// those who have it. It stays `false` while the store cannot be read, as before the first unlock of the
-        /// device.
-        public private(set) var isLoaded = false { didSet { onChange?() } }
-        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
-        /// returned: after an approval, or with the original API. `nil` before the first.
-        public private(set) var outcome: PurchaseOutcome? { didSet { onChange?() } }
-        /// The result of the last restore; `nil` before the first.
-        public private(set) var restored: RestoreSummary? { didSet { onChange?() } }
-        /// Whether a purchase or a restore takes place; with the original API until the queue says how it went.
-        public private(set) var isBusy = false { didSet { onChange?() } }
+        private var state = State() { didSet { onChange?() } }
         /// Called after each change.
         public var onChange: (() -> Void)?
     #endif
 
+    private struct State {
+        var entitlements: [PurchaseEntitlement] = []
+        var isLoaded = false
+        var outcome: PurchaseOutcome?
+        var restored: RestoreSummary?
+        var isBusy = false
+    }
+
+    /// What the customer may use now.
+    public var entitlements: [PurchaseEntitlement] { state.entitlements }
+    /// Whether `entitlements` says something about the customer: it was stored, or the first look at the current
+    /// evidence has ended, with an answer or without. Until then a screen that offers a purchase would offer it to
+    /// those who have it. It stays `false` while the store cannot be read, as before the first unlock of the device,
+    /// and with a server until the app calls `signIn`, `signInAsGuest` or `signOut`.
+    public var isLoaded: Bool { state.isLoaded }
+    /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has returned:
+    /// after an approval, or with the original API. `nil` before the first.
+    public var outcome: PurchaseOutcome? { state.outcome }
+    /// The result of the last restore; `nil` before the first.
+    public var restored: RestoreSummary? { state.restored }
+    /// Whether a purchase or a restore takes place; with the original API until the queue says how it went.
+    public var isBusy: Bool { state.isBusy }
+
     /// Called with the product and each new value of `outcome`.
     public var onOutcome: ((_ productID: String, _ outcome: PurchaseOutcome) -> Void)?
 
-    /// The engine that the model shows.
     public let engine: PurchaseEngine
     private var work: [Task<Void, Never>] = []
     private let outcomes: Task<AsyncStream<(productID: String, outcome: PurchaseOutcome)>, Never>
     /// The products of purchases that were begun here and whose outcome can change, with the present one.
     private var open: [String: PurchaseOutcome] = [:]
-    /// The number of calls that take place.
     private var calls = 0 { didSet { showBusy() } }
     /// The products whose outcome the original API's queue has yet to bring.
     private var queued: Set<String> = [] { didSet { showBusy() } }
@@ -85,16 +80,13 @@ public final class PurchaseModel {
     init(showing entitlements: [PurchaseEntitlement]) {
         engine = PurchaseEngine(inMemory: MemoryPurchaseQueue([]))
         outcomes = Task { AsyncStream { $0.finish() } }
-        self.entitlements = entitlements
-        isLoaded = true
+        (state.entitlements, state.isLoaded) = (entitlements, true)
     }
 
     deinit { work.forEach { $0.cancel() } }
 
-    /// Whether the customer may use a product now.
-    public func isActive(_ productID: String) -> Bool {
-        entitlements.contains { $0.isActive && $0.productID == productID }
-    }
+    /// Whether the customer may use a product now, or a named entitlement of the server's settings.
+    public func isActive(_ name: String) -> Bool { entitlements.isActive(name) }
 
     /// The remaining units of a consumable product; 0 if there are none.
     public func balance(_ productID: String) -> Int64 {
@@ -126,17 +118,17 @@ public final class PurchaseModel {
     public func restore() async {
         calls += 1
         defer { calls -= 1 }
-        restored = await engine.restore()
+        state.restored = await engine.restore()
     }
 
     private func show(_ shown: PurchaseEngine.Shown) {
-        if entitlements != shown.entitlements { entitlements = shown.entitlements }
-        if isLoaded != shown.isLoaded { isLoaded = shown.isLoaded }
+        if entitlements != shown.entitlements { state.entitlements = shown.entitlements }
+        if isLoaded != shown.isLoaded { state.isLoaded = shown.isLoaded }
     }
 
     private func showBusy() {
         let isBusyNow = calls > 0 || !queued.isEmpty
-        if isBusy != isBusyNow { isBusy = isBusyNow }
+        if isBusy != isBusyNow { state.isBusy = isBusyNow }
     }
 
     /// Follows a purchase that was begun here.
@@ -156,7 +148,7 @@ public final class PurchaseModel {
 
     private func show(_ outcome: PurchaseOutcome, _ productID: String) {
         open[productID] = outcome.isOpen ? outcome : nil
-        self.outcome = outcome
+        state.outcome = outcome
         onOutcome?(productID, outcome)
     }
 }

@@ -18,7 +18,6 @@ public final class MemoryPurchaseQueue: PaymentQueue, @unchecked Sendable {
     private var listeners: [AsyncStream<PaymentTransaction>.Continuation] = []
     private var stopped: PaymentResult?
 
-    /// A queue that sells some products.
     public init(_ products: [PurchaseProduct]) { sold = products }
 
     /// What the next purchases end with instead of a payment: `.pending` or `.cancelled`; `nil` for a payment.
@@ -50,7 +49,6 @@ public final class MemoryPurchaseQueue: PaymentQueue, @unchecked Sendable {
         for listener in listeners { listener.yield(transaction) }
     }
 
-    /// Refunds what was bought of a product.
     public func refund(_ productID: String) {
         let (refunded, listeners) = locked { own in
             for place in own.bought.indices where own.bought[place].productID == productID {

@@ -64,18 +64,14 @@ public struct PurchaseSnapshot: Sendable, Codable, Equatable {
     public var entitlements: [PurchaseEntitlement]
     public var writtenAt: Date
 
-    /// A snapshot of entitlements.
     public init(entitlements: [PurchaseEntitlement], writtenAt: Date) {
         self.entitlements = entitlements
         self.writtenAt = writtenAt
     }
 
-    /// Whether a product may be used at a moment: a widget's timeline asks for moments to come.
-    public func isActive(_ productID: String, at moment: Date = Date()) -> Bool {
-        entitlements.contains { entitlement in
-            entitlement.productID == productID && entitlement.isActive
-                && entitlement.until.map { $0 > moment } ?? true
-        }
+    /// Whether a product or a named entitlement may be used at a moment: a widget's timeline asks for moments to come.
+    public func isActive(_ name: String, at moment: Date = Date()) -> Bool {
+        entitlements.filter { $0.until.map { $0 > moment } ?? true }.isActive(name)
     }
 
     /// The remaining units of a consumable product when it was written.

@@ -36,7 +36,6 @@ public struct AnswerKeys: Sendable {
 }
 
 extension Sequence<UInt8> {
-    /// Lower-case hexadecimal digits.
     var hexadecimal: String {
         map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }

@@ -33,7 +33,7 @@ public final class HTTPPurchaseService: PurchaseService {
         var sent = URLRequest(url: server.appendingPathComponent(path))
         sent.httpMethod = request.method
         for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
-        sent.httpBody = Data(request.body)
+        if !request.body.isEmpty { sent.httpBody = Data(request.body) }
         let task = session.dataTask(with: sent)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -13,19 +13,23 @@ public struct PurchaseConnection: Sendable {
     private let service: any PurchaseService
     private let key: String
     let answerKeys: AnswerKeys
+    /// A token that the app's backend got for a customer (`POST /v1/customers/{id}/tokens`).
+    public typealias CustomerToken = @Sendable (_ customerID: String) async throws -> String?
+    let customerToken: CustomerToken?
 
     /// - Parameters:
     ///   - service: carries requests to the server.
     ///   - key: an API key with the scope `client`. It can be extracted from the app, so it may only submit and
     ///     restore.
     ///   - answerKeys: the keys of the server's answers.
-    public init(service: any PurchaseService, key: String, answerKeys: AnswerKeys) {
-        self.service = service
-        self.key = key
-        self.answerKeys = answerKeys
+    ///   - customerToken: asks your backend for a token, with which the app reads what a customer has without evidence,
+    ///     such as a grant by support; `nil` for none. A guest needs none.
+    public init(
+        service: any PurchaseService, key: String, answerKeys: AnswerKeys, customerToken: CustomerToken? = nil
+    ) {
+        (self.service, self.key, self.answerKeys, self.customerToken) = (service, key, answerKeys, customerToken)
     }
 
-    /// The server's answer.
     enum Decision<Answer: Sendable>: Sendable {
         /// An answer, and when the server signed it, by its own clock.
         case accepted(Answer, Date)
@@ -43,7 +47,7 @@ public struct PurchaseConnection: Sendable {
             ("receipt_data or signed_transaction", request.receiptData ?? request.signedTransaction ?? ""),
         ]
         try Self.require(fields + [("order_id", request.orderID ?? " "), ("customer_id", request.customerID ?? " ")])
-        let decision: Decision<PurchaseAnswer> = try await send("/v1/purchases", request)
+        let decision: Decision<PurchaseAnswer> = try await send("POST", "/v1/purchases", try Self.json(request))
         if case .accepted(let answer, _) = decision { try Self.compare(answer, with: request) }
         return decision
     }
@@ -54,38 +58,52 @@ public struct PurchaseConnection: Sendable {
     func restore(_ request: RestoreRequest) async throws -> Decision<RestoreAnswer> {
         let evidence = request.receiptData ?? (request.signedTransactions?.isEmpty == false ? " " : "")
         try Self.require([("customer_id", request.customerID), ("receipt_data or signed_transactions", evidence)])
-        let decision: Decision<RestoreAnswer> = try await send("/v1/restores", request)
+        let decision: Decision<RestoreAnswer> = try await send("POST", "/v1/restores", try Self.json(request))
         if case .accepted(let answer, _) = decision, !Self.isSame(answer.customerID, request.customerID) {
             throw PurchaseError(.answerMismatch, expected: request.customerID, found: answer.customerID)
         }
         return decision
     }
 
-    private func send<Answer: Codable & Sendable>(
-        _ path: String, _ message: some Encodable
-    ) async throws -> Decision<Answer> {
-        let body: [UInt8]
+    /// Asks for everything that a customer has.
+    ///
+    /// - Parameter name: a token of the customer, or the id of a guest.
+    func account(of customerID: String, _ name: String) async throws -> Decision<EntitlementList> {
+        let decision: Decision<EntitlementList> = try await send(
+            "GET", "/v1/me/entitlements", [], [EntitlementList.customerHeader.lowercased(): name])
+        if case .accepted(let list, _) = decision, !Self.isSame(list.customerID, customerID) {
+            throw PurchaseError(.answerMismatch, expected: customerID, found: list.customerID)
+        }
+        return decision
+    }
+
+    private static func json(_ message: some Encodable) throws -> [UInt8] {
         do {
-            body = [UInt8](try JSONEncoder().encode(message))
+            return [UInt8](try JSONEncoder().encode(message))
         } catch {
             throw PurchaseError(.requestNotSerialised, error)
         }
+    }
+
+    private func send<Answer: Codable & Sendable>(
+        _ method: String, _ path: String, _ body: [UInt8], _ more: [String: String] = [:]
+    ) async throws -> Decision<Answer> {
         let nonce = Self.nonce()
         let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: body)))
         let request = ServiceRequest(
-            method: "POST", path: path,
-            headers: [
+            method: method, path: path,
+            headers: more.merging([
                 "authorization": "Bearer \(key)", "content-type": "application/json", "accept-encoding": "identity",
                 "cache-control": "no-store", "content-digest": digest,
                 "accept-signature": AnswerSignature.Wanted(label: SignedAnswer.label, nonce: nonce).text,
-            ], body: body)
+            ]) { $1 }, body: body)
         let answer: ServiceAnswer
         do {
             answer = try await service.send(request)
         } catch {
             throw PurchaseError(.connectionFailed, error)
         }
-        let signed = try SignedAnswer(answer, path: path, requestDigest: digest, nonce: nonce)
+        let signed = try SignedAnswer(answer, request, requestDigest: digest, nonce: nonce)
         let signedAt = Date(timeIntervalSince1970: Double(try signed.verify(answerKeys)))
         do {
             guard signed.status == 200 else {

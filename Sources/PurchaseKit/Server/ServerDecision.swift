@@ -1,7 +1,6 @@
 import PurchaseMessages
 import PurchaseVerification
 
-/// The server's decision about one transaction.
 struct ServerDecision {
     let disposition: Disposition?
     let error: PurchaseError
@@ -10,10 +9,9 @@ struct ServerDecision {
     /// The original transaction, and whether it comes through Family Sharing, as the answer states it.
     var originalTransactionID: String?
     var isFamilyShared: Bool?
-    /// The pause in seconds that the server asks for.
     var retryAfter: Double?
     /// What the answer says about the customer's products.
-    var entitlements: [StoredEntitlement] = []
+    var entitlements: EntitlementAnswer?
     /// Whether they are stored by now, with those of other transactions of the same answer.
     var isKept = false
     /// Why the purchase gives this customer nothing, although it is accepted; `nil` if it counts.
@@ -32,25 +30,25 @@ extension ServerDecision {
     }
 
     /// The acceptance of a claim.
-    init(_ answer: PurchaseAnswer, _ entitlements: [StoredEntitlement]) {
+    init(_ answer: PurchaseAnswer, _ entitlements: EntitlementAnswer) {
         disposition = answer.disposition
         error = PurchaseError(PurchaseError.Code(rawValue: answer.code))
         (isReplayed, submissionID) = (answer.replayed, answer.submissionID)
         originalTransactionID = answer.transaction.originalTransactionID
         isFamilyShared = answer.transaction.familyShared
         self.entitlements = entitlements
-        notCounted = Self.notCounted(answer.transaction.productID, answer.transaction.environment, entitlements)
+        notCounted = Self.notCounted(answer.transaction.productID, answer.transaction.environment, entitlements.asked)
     }
 
     /// The part of a restore that is about one transaction.
-    init(_ answer: RestoreAnswer, about entry: OutboxEntry, _ entitlements: [StoredEntitlement]) {
+    init(_ answer: RestoreAnswer, about entry: OutboxEntry, _ entitlements: EntitlementAnswer?) {
         self.entitlements = entitlements
         if let purchase = answer.purchase(of: entry) {
             disposition = purchase.disposition
             error = PurchaseError(PurchaseError.Code(rawValue: purchase.code), detail: purchase.detail)
             (isReplayed, submissionID) = (purchase.replayed, purchase.submissionID)
             originalTransactionID = purchase.originalTransactionID
-            notCounted = Self.notCounted(purchase.productID, purchase.environment, entitlements)
+            notCounted = Self.notCounted(purchase.productID, purchase.environment, entitlements?.asked ?? [])
         } else if let refused = answer.refused.first, answer.refused.count == 1, answer.purchases.isEmpty {
             disposition = refused.disposition
             error = PurchaseError(
@@ -81,7 +79,7 @@ extension ServerDecision {
 extension ServerDecision {
     /// Whether the server counts units of a product.
     func hasBalance(of productID: String) -> Bool {
-        entitlements.contains { productID.isSame(as: $0.productID) && $0.balance != nil }
+        (entitlements?.asked ?? []).contains { productID.isSame(as: $0.productID) && $0.balance != nil }
     }
 }
 

@@ -14,18 +14,15 @@ struct SignedAnswer: Sendable {
     let body: Data
     let input: String
     let signature: String
-    /// The path of the request in the API, as the server sees it.
-    let path: String
-    /// The `Content-Digest` of the request.
+    /// The method of the request, and its path in the API, as the server sees it.
+    let (method, path): (String, String)
     let requestDigest: String
     let nonce: String
 
-    /// The signature's label in our requests.
     static let label = "assay"
-    private static let method = "POST"
 
     /// An answer to a request, if it has the fields of a signature.
-    init(_ answer: ServiceAnswer, path: String, requestDigest: String, nonce: String) throws {
+    init(_ answer: ServiceAnswer, _ request: ServiceRequest, requestDigest: String, nonce: String) throws {
         guard answer.body.count <= ServiceAnswer.largestBody else { throw PurchaseError(.answerTooLarge) }
         guard let input = answer.headers[AnswerSignature.inputField.lowercased()],
             let signature = answer.headers[AnswerSignature.signatureField.lowercased()],
@@ -34,7 +31,7 @@ struct SignedAnswer: Sendable {
         status = answer.status
         body = Data(answer.body)
         (self.contentType, self.input, self.signature) = (contentType, input, signature)
-        (self.path, self.requestDigest, self.nonce) = (path, requestDigest, nonce)
+        (method, path, self.requestDigest, self.nonce) = (request.method, request.path, requestDigest, nonce)
         // The signature must cover the digest of the received content, so this comparison only distinguishes the
         // causes.
         if let stated = answer.headers[ContentDigest.field.lowercased()], stated != contentDigest {
@@ -56,7 +53,7 @@ struct SignedAnswer: Sendable {
             throw PurchaseError(.answerKeyUnknown, found: parameters.keyID)
         }
         let message = AnswerSignature.Message(
-            status: status, contentType: contentType, contentDigest: contentDigest, method: Self.method,
+            status: status, contentType: contentType, contentDigest: contentDigest, method: method,
             path: path, requestDigest: requestDigest)
         guard key.isValidSignature(signature, for: parameters.base(of: message)) else {
             throw PurchaseError(.answerSignatureInvalid)

@@ -4,7 +4,6 @@ public import Foundation
 public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public var productID: String
     public var environment: String?
-    /// Whether it is active now.
     public var isActive: Bool
     /// Until when; `nil` if it does not end.
     public var until: Date?
@@ -12,19 +11,20 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public var balance: Int64?
     /// What is known about the next renewal; only for auto-renewable subscriptions.
     public var renewal: PurchaseRenewal?
-    /// The origin of this entitlement.
     public var source: Source
+    /// The named entitlements of the server's settings that it gives, such as `pro`; `nil` if no answer said it.
+    public var names: [String]?
 
     /// An entitlement, for the tests of an app.
     public init(
         productID: String, environment: String? = nil, isActive: Bool, until: Date? = nil, balance: Int64? = nil,
-        renewal: PurchaseRenewal? = nil, source: Source = .device
+        renewal: PurchaseRenewal? = nil, source: Source = .device, names: [String]? = nil
     ) {
+        self.names = names
         (self.productID, self.environment, self.isActive) = (productID, environment, isActive)
         (self.until, self.balance, self.renewal, self.source) = (until, balance, renewal, source)
     }
 
-    /// The origin of an entitlement.
     public enum Source: String, Sendable, Codable {
         /// The entitlement is in a signed answer of the server.
         case server
@@ -35,6 +35,11 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
 }
 
 extension [PurchaseEntitlement] {
+    /// Whether a product is active, or one that gives the named entitlement.
+    public func isActive(_ name: String) -> Bool {
+        contains { $0.isActive && ($0.productID == name || $0.names?.contains(name) ?? false) }
+    }
+
     /// Whether both say the same. What is signed again without news has only another date of its signature.
     func sayTheSame(as other: [PurchaseEntitlement]) -> Bool { withoutSigningDates == other.withoutSigningDates }
 
@@ -53,7 +58,6 @@ public struct PurchaseKey: Sendable, Codable, Hashable {
     public var environment: String?
     public var transactionID: String
 
-    /// A transaction of an environment.
     public init(environment: String?, transactionID: String) {
         self.environment = environment
         self.transactionID = transactionID
@@ -74,14 +78,12 @@ public enum PurchaseProductKind: String, Sendable, Codable {
     case autoRenewableSubscription = "auto_renewable_subscription"
 }
 
-/// The customer who is signed in.
 public struct PurchaseCustomer: Sendable, Codable, Equatable {
     /// The customer's id in the purchase server.
     public var id: String
     /// The customer's UUID. The server returns it with each order, and purchases carry it.
     public var appAccountToken: UUID?
 
-    /// A customer.
     public init(id: String, appAccountToken: UUID? = nil) {
         self.id = id
         self.appAccountToken = appAccountToken

@@ -26,7 +26,6 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         }
     }
 
-    /// An error of the kit.
     public init(_ code: Code, expected: String? = nil, found: String? = nil, detail: String? = nil) {
         self.code = code
         self.expected = expected
@@ -34,7 +33,6 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         self.detail = detail ?? code.sentence
     }
 
-    /// An error of the core.
     public init(_ error: VerificationError) {
         code = Code(rawValue: error.code.rawValue)
         expected = error.expected
@@ -78,82 +76,50 @@ extension PurchaseError: CustomStringConvertible, LocalizedError {
 }
 
 extension PurchaseError {
-    /// A code of the kit, of the core or of the server.
+    /// A code of the kit, of the core or of the server. `detail` says what it means.
     public struct Code: WireEnumeration {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         // On the device.
-        /// The device has no app receipt.
         public static let receiptMissing = Code(rawValue: "receipt_missing")
-        /// The evidence does not contain the transaction.
         public static let transactionNotInEvidence = Code(rawValue: "transaction_not_in_evidence")
-        /// The evidence states another product for the transaction.
         public static let productMismatch = Code(rawValue: "product_mismatch")
-        /// The system does not name the device now.
         public static let deviceUnknown = Code(rawValue: "device_unknown")
-        /// The refresh of the receipt failed or was cancelled.
         public static let refreshFailed = Code(rawValue: "refresh_failed")
-        /// Neither a signed transaction, nor an app receipt, nor a transaction receipt.
         public static let evidenceMissing = Code(rawValue: "evidence_missing")
-        /// StoreKit did not verify the transaction, and there is no server to decide.
         public static let unverified = Code(rawValue: "unverified_by_store_kit")
-        /// The App Store refunded or revoked the purchase.
         public static let purchaseRevoked = Code(rawValue: "purchase_revoked")
-        /// An upgrade replaced the subscription.
         public static let purchaseUpgraded = Code(rawValue: "purchase_upgraded")
-        /// No customer is signed in to receive the purchase.
         public static let customerUnknown = Code(rawValue: "customer_unknown")
 
         // Of the server's answer.
-        /// It is accepted, and the customer's entitlement is not active; the entitlement states no reason.
         public static let notCounted = Code(rawValue: "not_counted")
 
         // On the way to the server.
-        /// Another customer of the app has the purchase.
         public static let ownedByAnother = Code(rawValue: "owned_by_another")
-        /// A field of the request is empty.
         public static let fieldMissing = Code(rawValue: "field_missing")
-        /// The request cannot be encoded as JSON.
         public static let requestNotSerialised = Code(rawValue: "request_not_serialised")
-        /// The server did not answer.
         public static let connectionFailed = Code(rawValue: "connection_failed")
-        /// The answer is larger than any answer of the server.
         public static let answerTooLarge = Code(rawValue: "answer_too_large")
-        /// The answer does not have the server's signature.
         public static let answerUnsigned = Code(rawValue: "answer_unsigned")
-        /// The signature names a key that the app does not pin.
         public static let answerKeyUnknown = Code(rawValue: "answer_key_unknown")
-        /// The answer belongs to another request.
         public static let answerNonceMismatch = Code(rawValue: "answer_nonce_mismatch")
-        /// The signature does not match the content that arrived.
         public static let answerDigestMismatch = Code(rawValue: "answer_digest_mismatch")
-        /// The signature does not match status, type, content and this request.
         public static let answerSignatureInvalid = Code(rawValue: "answer_signature_invalid")
-        /// The signed answer does not have the format of this endpoint's answers.
         public static let answerMalformed = Code(rawValue: "answer_malformed")
-        /// The signed answer is for another transaction, product or customer.
         public static let answerMismatch = Code(rawValue: "answer_mismatch")
 
         // Outside.
-        /// The stored purchases are damaged or were changed by another program.
         public static let storeDamaged = Code(rawValue: "store_damaged")
-        /// A later version of the app stored the purchases.
         public static let storeNewer = Code(rawValue: "store_newer")
-        /// The store cannot be read or written.
         public static let storeFailed = Code(rawValue: "store_failed")
-        /// The payment queue failed.
         public static let queueFailed = Code(rawValue: "queue_failed")
-        /// The payment failed.
         public static let paymentFailed = Code(rawValue: "payment_failed")
-        /// The customer cancelled the payment.
         public static let paymentCancelled = Code(rawValue: "payment_cancelled")
-        /// The queue does not have the transaction.
         public static let transactionUnknown = Code(rawValue: "transaction_unknown")
-        /// The balance is lower than the quantity to consume.
         public static let balanceInsufficient = Code(rawValue: "balance_insufficient")
 
-        /// The app's backend consumes units, because the server counts them.
         public static let consumedByServer = Code(rawValue: "consumed_by_server")
 
         /// The meaning of the kit's own codes, in a sentence.

@@ -5,29 +5,23 @@ import PurchaseVerification
 /// What the App Store signed about the next renewal of a subscription, by the server's answer or by signed renewal
 /// info. What it did not sign is `nil`.
 public struct PurchaseRenewal: Sendable, Codable, Equatable {
-    /// Whether the subscription renews automatically.
     public var autoRenew: Bool?
     /// The product of the next period. It differs from the present one after a change that takes effect then.
     public var nextProduct: String?
-    /// When the next period begins.
     public var renewsAt: Date?
     /// The price of the next period.
     public var price: Decimal?
     /// The currency of the price (ISO 4217).
     public var currency: String?
-    /// When the grace period ends.
     public var graceUntil: Date?
     /// Whether the App Store still tries to collect the price.
     public var billingRetry: Bool?
-    /// Whether the customer agreed to a higher price.
     public var priceConsent: PriceConsent?
     /// Why the subscription ended, or will not be renewed.
     public var intent: Intent?
-    /// The offer of the next period.
     public var offer: Offer?
     /// The commitment to several payments.
     public var commitment: Commitment?
-    /// When it was signed.
     public var signedAt: Date
 
     /// Whether the customer agreed to a higher price.
@@ -37,7 +31,6 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
         case accepted
     }
 
-    /// Why a subscription ended.
     public enum Intent: String, Sendable, Codable {
         /// The customer cancelled it.
         case voluntary
@@ -67,7 +60,6 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
         public var period: Int64?
         /// The billing periods of the commitment.
         public var periods: Int64?
-        /// When the commitment ends.
         public var until: Date?
         /// Whether another commitment follows.
         public var autoRenew: Bool?

@@ -391,6 +391,7 @@ public enum StandInDevice {
 
 public struct AppTransaction: Sendable {
     public let environment: AppStore.Environment
+    public let signedDate: Date
     let jws: String
 
     /// Known without a purchase, as on a device: the simulator signs one with each transaction, so the newest one is
@@ -402,7 +403,8 @@ public struct AppTransaction: Sendable {
                 throw StandInStore.Refusal(status: 404, text: "The customer has bought nothing yet.")
             }
             let environment = AppStore.Environment(rawValue: sold.transaction.environment.capitalized)
-            return .verified(AppTransaction(environment: environment, jws: sold.evidence.appTransaction))
+            return .verified(
+                AppTransaction(environment: environment, signedDate: Date(), jws: sold.evidence.appTransaction))
         }
     }
 

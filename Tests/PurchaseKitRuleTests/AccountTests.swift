@@ -1,0 +1,192 @@
+import Foundation
+import PurchaseKit
+import PurchaseMessages
+import Testing
+
+/// What a customer has without evidence on this device: all of their account, by one question.
+@Suite("The account", .timeLimit(.minutes(1)))
+struct AccountTests {
+    /// A grant by support.
+    private static func gift(_ productID: String, balance: Int64? = nil) -> EntitlementMessage {
+        EntitlementMessage(
+            productID: productID, productType: ProductType(rawValue: "x"), environment: .production, state: .active,
+            balance: balance)
+    }
+
+    private static let token: PurchaseConnection.CustomerToken = { "token-\($0)" }
+
+    @Test("120 coins are 120 on a second phone, for a guest who moved and for a customer with a token")
+    func secondPhone() async throws {
+        for isGuest in [true, false] {
+            let probe = try Probe()
+            func signIn(_ engine: PurchaseEngine) async throws {
+                if isGuest {
+                    try await engine.signInAsGuest()
+                } else {
+                    await engine.signIn(PurchaseCustomer(id: "alice"))
+                }
+            }
+            let first = try probe.engine(token: Self.token)
+            try await signIn(first)
+            #expect(await first.buy("coins", quantity: 120).code == "granted")
+            // The App Store lists no finished consumables.
+            let second = try probe.engine(token: Self.token, store: try probe.store.moved())
+            try await signIn(second)
+            await second.refreshEntitlements()
+            #expect(try await second.balance(of: "coins") == 120)
+            #expect(try await second.guest()?.id == (isGuest ? try await first.guest()?.id : nil))
+            // A guest whom the server no longer holds for one gets an empty list, which says nothing.
+            if isGuest {
+                probe.server.changesAccount.change { $0 = { $0.entitlements = [] } }
+                await second.refreshEntitlements(evenIfKnown: true)
+                #expect(try await second.balance(of: "coins") == 120)
+            }
+            // Once a day.
+            let sent = probe.server.sent.value.count
+            await second.refreshEntitlements()
+            #expect(probe.server.sent.value.count == sent)
+        }
+        // Without a token nobody may ask.
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        await engine.refreshEntitlements()
+        #expect(probe.server.sent.value.isEmpty)
+    }
+
+    @Test("A grant by support arrives, beside evidence and without, and ends when the account no longer lists it")
+    func support() async throws {
+        for buys in [true, false] {
+            let probe = try Probe()
+            let engine = try probe.engine(token: Self.token)
+            await engine.signIn(PurchaseCustomer(id: "alice"))
+            if buys { #expect(await engine.buy("pro").code == "granted") }
+            probe.server.grants.change { $0 = ["alice": [Self.gift("gift"), Self.gift("gems", balance: 5)]] }
+            await engine.refreshEntitlements(evenIfKnown: true)
+            #expect(try await engine.active() == ["gems", "gift"] + (buys ? ["pro"] : []))
+            #expect(try await engine.balance(of: "gems") == 5)
+            // It counts offline, as every answer does, on the next launch, too.
+            probe.server.isCut.change { $0 = true }
+            probe.time.pass(days: 2)
+            let next = try probe.engine(token: Self.token)
+            await next.signIn(PurchaseCustomer(id: "alice"))
+            await next.refreshEntitlements()
+            #expect(try await next.active().contains("gift"))
+            probe.server.isCut.change { $0 = false }
+            probe.server.grants.change { $0 = [:] }
+            await next.refreshEntitlements()
+            #expect(try await next.active() == (buys ? ["pro"] : []))
+            #expect(try await next.balance(of: "gems") == 0)
+        }
+    }
+
+    @Test("A named entitlement is active while a product gives it, also by a renewal that the server does not know")
+    func named() async throws {
+        let probe = try Probe()
+        probe.server.gives.change { $0 = ["weekly": ["pro", "club"]] }
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        #expect(await engine.buy("weekly").code == "granted")
+        func isActive(_ name: String) async throws -> Bool { try await engine.entitlements().isActive(name) }
+        for name in ["pro", "club", "weekly"] { #expect(try await isActive(name)) }
+        #expect(try await !isActive("other"))
+        // The server is away.
+        probe.server.isCut.change { $0 = true }
+        probe.time.pass(days: 6.9)
+        try probe.queue.sell("weekly", original: probe.queue.sold.value[0].transactionID)
+        probe.time.pass(days: 1)
+        await engine.refreshEntitlements()
+        probe.time.pass(days: 2)
+        #expect(try await isActive("pro"))
+        probe.time.pass(days: 6)
+        await engine.refreshEntitlements()
+        #expect(try await !isActive("pro"))
+    }
+
+    @Test("A forged account and that of another customer change nothing")
+    func hostile() async throws {
+        for attack in ["forged", "another's", "another's beside a purchase", "another token"] {
+            let probe = try Probe()
+            let isNamed = attack == "another token"
+            let engine = try probe.engine(token: { isNamed ? "token-mallory" : "token-\($0)" })
+            await engine.signIn(PurchaseCustomer(id: "alice"))
+            if attack == "another's beside a purchase" { try probe.queue.sell("pro") }
+            probe.server.grants.change { $0 = ["alice": [Self.gift("gift")], "mallory": [Self.gift("gift")]] }
+            if attack == "forged" { probe.server.isForged.change { $0 = true } }
+            if attack.hasPrefix("another's") {
+                probe.server.changesAccount.change { $0 = { $0.customerID = "mallory" } }
+            }
+            await engine.refreshEntitlements(evenIfKnown: true)
+            #expect(try await !engine.active().contains("gift"), "\(attack)")
+            // What the customer had stays.
+            probe.server.isForged.change { $0 = false }
+            probe.server.changesAccount.change { $0 = nil }
+            let honest = try probe.engine(token: Self.token)
+            await honest.signIn(PurchaseCustomer(id: "alice"))
+            await honest.refreshEntitlements(evenIfKnown: true)
+            #expect(try await honest.active().contains("gift"), "\(attack)")
+            probe.server.isForged.change { $0 = true }
+            probe.server.grants.change { $0 = [:] }
+            await honest.refreshEntitlements(evenIfKnown: true)
+            #expect(try await honest.active().contains("gift"), "\(attack)")
+            await honest.signIn(PurchaseCustomer(id: "bob"))
+            #expect(try await honest.active().isEmpty)
+        }
+    }
+
+    @Test("Requests say who is a guest, what the customer asked for, and that all of the account is wanted")
+    func requests() async throws {
+        struct Sent: Decodable, Equatable {
+            var guest, account, requested: Bool?
+            var app_transaction: String?
+        }
+        for isGuest in [true, false] {
+            let probe = try Probe()
+            let engine = try probe.engine()
+            if isGuest {
+                try await engine.signInAsGuest()
+            } else {
+                await engine.signIn(PurchaseCustomer(id: "alice"))
+            }
+            try probe.queue.sell("pro")
+            let guest = isGuest ? true : nil
+            func sent(_ body: () async -> Void) async throws -> [Sent] {
+                let before = probe.server.sent.value.count
+                await body()
+                return try probe.server.sent.value.dropFirst(before).map {
+                    try JSONDecoder().decode(Sent.self, from: Data($0.body))
+                }
+            }
+            #expect(try await sent { await engine.refreshEntitlements() } == [Sent(guest: guest, account: true)])
+            #expect(try await sent { await engine.buy("coins") } == [Sent(guest: guest, account: true)])
+            let proof = isGuest ? "new app transaction" : "app transaction"
+            #expect(
+                try await sent { await engine.restore() }
+                    .filter { $0.requested == true }
+                    == [Sent(guest: guest, account: true, requested: true, app_transaction: proof)])
+        }
+    }
+
+    @Test("A guest has an item apart from the record, moves without it, and is merged at a login on a new phone")
+    func movedGuest() async throws {
+        let probe = try Probe()
+        let first = try probe.engine()
+        let guest = try await first.signInAsGuest()
+        #expect(await first.buy("coins").code == "granted")
+        // The record is lost, the item is not.
+        probe.store.document.change { $0 = Array("damaged".utf8) }
+        #expect(try await probe.engine().signInAsGuest() == guest)
+        // A login on a new phone, before anything else.
+        let store = try probe.store.moved()
+        let second = try probe.engine(token: Self.token, store: store)
+        try await second.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        #expect(probe.server.merges.value == [true])
+        #expect(try await second.balance(of: "coins") == 1)
+        // The guest is gone, for this phone and those after it.
+        #expect(try store.guest() == nil)
+        #expect(try await probe.engine(store: try store.moved()).guest() == nil)
+        // An item that could not be removed is not taken again.
+        try store.keepGuest(Array("\(guest.id) \(UUID())".utf8))
+        #expect(try await probe.engine(store: store).guest() == nil)
+    }
+}
