@@ -16,7 +16,7 @@ find_program "${1:-}"
 if [ $# -eq 0 ]; then
     set -- docs/tutorial.md
     # The tutorial of the app's side builds the stand-in for StoreKit, which is for systems without StoreKit.
-    if [ "$(uname)" = Linux ]; then set -- "$@" docs/tutorial-app.md; else say "docs/tutorial-app.md is not run: it needs Linux"; fi
+    if [ "$(uname)" = Linux ]; then set -- "$@" docs/app.md; else say "docs/app.md is not run: it needs Linux"; fi
 fi
 for port in 8000 8080 8090; do
     if python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 2)" 2>/dev/null; then

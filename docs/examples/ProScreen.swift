@@ -7,6 +7,8 @@ struct ProScreen: View {
     var body: some View {
         if purchases.isActive("pro") {
             Text("You have Pro.")
+        } else if !purchases.isLoaded {
+            ProgressView()
         } else {
             Button("Buy Pro") { Task { await purchases.buy("pro") } }.disabled(purchases.isBusy)
         }

@@ -7,5 +7,13 @@ struct StoreKit2App: App {
     @StateObject private var purchases = PurchaseModel(
         PurchaseEngine(bundleID: "com.example.app", queue: StoreKit2Queue(), server: .shop))
 
-    var body: some Scene { WindowGroup { Text(purchases.isActive("pro") ? "Pro" : "Basic").purchases(purchases) } }
+    var body: some Scene {
+        WindowGroup {
+            Text(purchases.isActive("pro") ? "Pro" : "Basic").purchases(purchases).task { await launch() }
+        }
+    }
+
+    private func launch() async {
+        do { try await purchases.engine.signInAsGuest() } catch { print("\(error)") }
+    }
 }

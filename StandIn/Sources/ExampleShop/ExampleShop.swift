@@ -6,7 +6,7 @@ import StoreKit
 import StoreKitAdapters
 
 /// The example app as a program: StoreKit is the stand-in, which asks the store of `assay dev`. Each start is a launch
-/// of the app. docs/tutorial-app.md runs it.
+/// of the app. docs/app.md runs it.
 ///
 ///     example-shop [buy PRODUCT | restore | wait]
 @main
