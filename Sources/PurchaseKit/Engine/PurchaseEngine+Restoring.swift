@@ -87,7 +87,7 @@ extension PurchaseEngine {
                 proofs.append(RestoredProof(evidence: evidence, entries: [(entry, gathered.verified)]))
             }
         }
-        if server != nil, let customerID = customer?.id {
+        if server != nil, !proofs.isEmpty, let customerID = customer?.id {
             let appTransaction = await queue.appTransaction(refreshes: isGuest(customerID) ?? false)
             for (var request, group) in requests(proofs, of: customerID, \.evidence) {
                 (request.requested, request.appTransaction) = (true, appTransaction)

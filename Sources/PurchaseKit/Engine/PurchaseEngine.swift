@@ -73,9 +73,7 @@ public actor PurchaseEngine {
     /// The events of changes that are written together.
     private var heldEvents: [PurchaseEvent]?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
-    /// Those who follow outcomes.
     var outcomeListeners: [UUID: AsyncStream<(productID: String, outcome: PurchaseOutcome)>.Continuation] = [:]
-    /// The listeners of the app.
     private var appListeners: Set<UUID> = []
     /// The last product that a customer chose on the App Store while the app did not listen yet.
     private var waitingPromotion: (event: PurchaseEvent, at: Date)?
@@ -231,7 +229,8 @@ public actor PurchaseEngine {
         for entry in record.outbox
         where entry.customerID == nil || (hasStarted && entry.customerID == customer.id) {
             // A login does not wait for a request that is on its way.
-            if handling[entry.key.transactionID] == nil { await handle(entry.transaction) }
+            guard entry.customerID == nil || handling[entry.key.transactionID] == nil else { continue }
+            await handle(entry.transaction)
         }
         announce()
         if hasStarted { await refreshEntitlements() }
