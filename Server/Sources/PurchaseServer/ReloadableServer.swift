@@ -325,6 +325,7 @@ final class ReloadableServer: Sendable {
         OrderRoutes(api: api).add(to: group)
         PurchaseRoutes(api: api).add(to: group)
         CustomerRoutes(api: api).add(to: group)
+        AccountRoutes(api: api, signer: configuration.answerSigner).add(to: group)
         TimelineRoutes(api: api).add(to: group)
         SubmissionRoutes(api: api).add(to: group)
         RestoreRoutes(api: api).add(to: group)

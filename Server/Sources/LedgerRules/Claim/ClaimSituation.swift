@@ -26,6 +26,8 @@ package struct ClaimStatement {
     package var token: AppAccountToken?
     /// The customer of that token; `nil` if it is not known.
     package var tokenOwner: Int64?
+    /// The guest from whom it takes the purchase over, whose token does not prevent binding.
+    package var guest: Int64?
     /// Whether the transaction belonged to an erased customer.
     package var isErased = false
 
@@ -49,7 +51,7 @@ package struct ClaimStatement {
     }
 
     /// Whether the account token in the evidence lets the claim bind.
-    package var isOfToken: Bool { tokenOwner.map { $0 == customer } ?? true }
+    package var isOfToken: Bool { tokenOwner.map { $0 == customer || $0 == guest } ?? true }
 }
 
 /// The fields of a claim, as far as the request could be read.
@@ -59,6 +61,8 @@ public struct ClaimFields: Sendable, Equatable {
     public var orderID: String?
     public var customerID: String?
     public var quantity: Int64?
+    /// Whether the app says that the customer is a guest (`GuestID`).
+    public var isGuest = false
 
     /// A claim without fields.
     public init() {}

@@ -106,6 +106,9 @@ private struct OwnershipFold {
         switch act.content {
         case .claim(let transaction, let customer, let mayTransfer):
             claim(transaction, by: merges.resolve(customer), mayTransfer: mayTransfer, entry: act.entry)
+        case .takeOver(let transaction, let guest, let customer):
+            takeOver(
+                transaction, from: merges.resolve(guest), by: merges.resolve(customer), entry: act.entry)
         case .move(let transaction, let from, let to):
             move(transaction, from: from.map(merges.resolve), to: merges.resolve(to), entry: act.entry)
         case .merge(let customer, let target):
@@ -128,6 +131,19 @@ private struct OwnershipFold {
             replace(holder, by: customer, .transfer(entry: entry)) { if case .ownToken = $0 { false } else { true } }
         }
         takeHeld(customer, .claim(entry: entry))
+    }
+
+    /// The guest's own account token does not prevent it, and that of any other customer does. If the guest does not
+    /// own the transaction, it is a claim like any other.
+    private mutating func takeOver(
+        _ transaction: TransactionKey, from guest: CustomerNumber, by customer: CustomerNumber, entry: Int64
+    ) {
+        func isTaken(_ class: Class) -> Bool { if case .ownToken(let owner) = `class` { owner == guest } else { true } }
+        guard let `class` = `class`(of: transaction), holdings[`class`]?.customer == guest, isTaken(`class`) else {
+            return claim(transaction, by: customer, mayTransfer: false, entry: entry)
+        }
+        claimed.insert(`class`)
+        replace(guest, by: customer, .transfer(entry: entry), where: isTaken)
     }
 
     private mutating func move(

@@ -81,7 +81,8 @@ package struct OwnershipHistory {
     ) -> Ownership {
         let counted = acts.filter { act in
             switch act.content {
-            case .claim(let transaction, _, _), .move(let transaction, _, _): !ignored.contains(transaction)
+            case .claim(let transaction, _, _), .takeOver(let transaction, _, _), .move(let transaction, _, _):
+                !ignored.contains(transaction)
             case .merge: true
             }
         }

@@ -140,6 +140,10 @@ extension PurchaseState {
         case .claim(let transaction, let customer, let mayTransfer):
             guard let number = numbers[transaction] else { return }
             (entry.transaction, entry.customer, entry.kind) = (number, customer.rawValue, mayTransfer ? 1 : 0)
+        case .takeOver(let transaction, let guest, let customer):
+            guard let number = numbers[transaction] else { return }
+            (entry.transaction, entry.customer, entry.kind) = (number, customer.rawValue, 3)
+            entry.former = guest.rawValue
         case .move(let transaction, let from, let to):
             guard let number = numbers[transaction] else { return }
             (entry.transaction, entry.customer, entry.former, entry.kind) = (number, to.rawValue, from?.rawValue, 2)
@@ -163,10 +167,13 @@ extension PurchaseState {
         let keys = inputs.transactions.map(\.facts.key)
         inputs.acts = acts.map { act in
             let (transaction, customer) = (keys[Int(act.transaction)], CustomerNumber(rawValue: act.customer))
+            let former = act.former.map { CustomerNumber(rawValue: $0) }
             let content: OwnershipAct.Content =
-                act.kind == 2
-                ? .move(transaction: transaction, from: act.former.map { CustomerNumber(rawValue: $0) }, to: customer)
-                : .claim(transaction: transaction, customer: customer, mayTransfer: act.kind == 1)
+                switch (act.kind, former) {
+                case (2, _): .move(transaction: transaction, from: former, to: customer)
+                case (3, let guest?): .takeOver(transaction: transaction, from: guest, by: customer)
+                default: .claim(transaction: transaction, customer: customer, mayTransfer: act.kind == 1)
+                }
             return OwnershipAct(entry: act.entry, content: content)
         }
         inputs.acts += merges.map { merge in

@@ -104,6 +104,9 @@ package struct PurchaseRows: Sendable {
         for act in inputs.acts {
             switch act.content {
             case .claim(_, let customer, _): roles[customer, default: []].insert(.claimant)
+            case .takeOver(_, let guest, let customer):
+                roles[guest, default: []].insert(.former)
+                roles[customer, default: []].insert(.claimant)
             case .move(_, let from, let to):
                 if let from { roles[from, default: []].insert(.former) }
                 roles[to, default: []].insert(.claimant)

@@ -9,9 +9,9 @@ package struct PurchaseState: Sendable, Hashable {
         /// The place of its transaction.
         var transaction: UInt32 = 0
         var customer: Int64 = 0
-        /// The former owner in an operator's transfer.
+        /// The former owner in an operator's transfer, or the guest of a takeover.
         var former: Int64?
-        /// 0 a claim, 1 one that may transfer, 2 a transfer by an operator.
+        /// 0 a claim, 1 one that may transfer, 2 a transfer by an operator, 3 a takeover.
         var kind: UInt8 = 0
     }
 
@@ -180,14 +180,14 @@ extension PurchaseState.Act {
     mutating func visit<Coder: StateCoder>(_ coder: inout Coder) throws(Coder.Failure) {
         var head = kind << 1 | (former == nil ? 0 : 1)
         try coder.byte(&head)
-        try coder.require(head < 6)
+        try coder.require(head < 6 || head == 7)
         kind = head >> 1
         try coder.signed(&entry)
         try coder.place(&transaction, of: Int(UInt32.max))
         try coder.signed(&customer)
         try coder.signed(&former, if: head & 1 == 1)
-        // Only a transfer has a former owner.
-        try coder.require(kind == 2 || former == nil)
+        // Only a transfer and a takeover have a former owner.
+        try coder.require(kind >= 2 || former == nil)
     }
 }
 

@@ -21,6 +21,8 @@ public struct RegisteredApp: Sendable, Equatable {
     public var products: [String: RegisteredProduct] = [:]
     /// The policy for a customer who claims another customer's purchase.
     public var transfer = TransferPolicy.deny
+    /// Whether a restore that the customer asked for takes over the purchases of a guest.
+    public var guestRestore = TransferPolicy.deny
     /// How long an order waits for its payment, in milliseconds.
     public var orderLifetime: Int64 = 86_400_000
     /// The customers for whom sandbox purchases count.

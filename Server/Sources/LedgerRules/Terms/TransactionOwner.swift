@@ -30,7 +30,7 @@ public struct TransactionOwner: Sendable, Equatable {
 
     /// The reason why a transaction was transferred to another owner.
     public enum Change: Sendable, Equatable {
-        /// By a claim under the policy `move`.
+        /// By a claim under the policy `move`, or by a restore that took it over from a guest.
         case transfer(entry: Int64)
         /// By an operator.
         case move(entry: Int64)
@@ -77,6 +77,8 @@ public struct OwnershipAct: Sendable, Equatable {
         /// A claim that binds: its own evidence proved the transaction, and the product and the account token agreed.
         /// `mayTransfer` states whether it may take the purchase from another claimant.
         case claim(transaction: TransactionKey, customer: CustomerNumber, mayTransfer: Bool)
+        /// A restore that the customer asked for took the original over from a guest (`GuestTakeover`).
+        case takeOver(transaction: TransactionKey, from: CustomerNumber, by: CustomerNumber)
         /// An operator transferred the original of a transaction from its owner to another customer; `from` is `nil` if
         /// it was held.
         case move(transaction: TransactionKey, from: CustomerNumber?, to: CustomerNumber)

@@ -60,8 +60,10 @@ final class LedgerChanges {
     /// Adds a claim that binds. A claim that changes nothing is skipped: one that may not transfer and was made before,
     /// or one that repeats the last act of the original, which may transfer too. So is a claim of a transaction that
     /// has the maximum number of claims.
-    func claim(_ key: TransactionKey, by customer: Int64, mayTransfer: Bool, in index: Int) {
-        let kind = mayTransfer ? OwnershipActKind.movingClaim : .claim
+    ///
+    /// - Parameter guest: the guest from whom it takes the original over.
+    func claim(_ key: TransactionKey, by customer: Int64, mayTransfer: Bool, from guest: Int64?, in index: Int) {
+        let kind = guest != nil ? OwnershipActKind.takeOver : mayTransfer ? .movingClaim : .claim
         // A claim that was refused under `deny` is not repeated by one under `move`.
         let isLast =
             open.histories[index].lastAct(besides: key).map { isClaim($0, by: customer) && $0.kind == .movingClaim }
@@ -69,7 +71,8 @@ final class LedgerChanges {
         if isClaimed(key, by: customer, in: index), kind == .claim || isLast { return }
         let claims = open.histories[index].acts.count { $0.transaction == key && $0.kind != .move }
         guard claims < OwnershipAct.claimsOfOneTransaction else { return }
-        open.histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
+        open.histories[index].acts.append(
+            RecordedAct(transaction: key, customerKey: customer, formerKey: guest, kind: kind))
     }
 
     /// Whether a customer made a claim of a transaction that binds.
@@ -79,6 +82,35 @@ final class LedgerChanges {
 
     private func isClaim(_ act: RecordedAct, by customer: Int64) -> Bool {
         identities.surviving(act.customerKey) == customer && act.kind != .move
+    }
+
+    /// The guest from whom a restore takes the original of a transaction over; `nil` if it takes nothing over.
+    func guest(
+        ofOriginalOf record: TransactionRecord, in index: Int, by customer: Int64, _ terms: GuestRestore
+    ) throws(LedgerStorageError) -> Int64? {
+        let (history, facts) = (histories[index], record.facts)
+        let tokens = try identities.assignments(of: history)
+        let own = history.records.filter { $0.facts.holder == facts.holder }
+        let claimant = CustomerNumber(rawValue: customer)
+        var takeover = GuestTakeover(of: facts, record.row.kind, by: claimant, terms)
+        takeover.owner = try history.ownership(of: facts.holder, tokens: tokens, identities).owners[facts.key]?.customer
+        guard let owner = takeover.owner else { return nil }
+        takeover.isGuest = try transaction.customers.row(owner.rawValue).isGuest
+        takeover.tokenOwners = Set(
+            own.compactMap { tokens.customer(of: $0.facts) }.map {
+                CustomerNumber(rawValue: identities.surviving($0.rawValue))
+            })
+        takeover.appTransactionIDs = Set(own.compactMap(\.facts.appTransactionID))
+        let transfer = history.acts.last { act in
+            (act.kind == .takeOver || act.kind == .move) && own.contains { $0.facts.key == act.transaction }
+        }
+        if let transfer {
+            let entry = try transfer.entry.flatMap { key throws(LedgerStorageError) in
+                try JournalTable(connection: connection).row(key: key)
+            }
+            takeover.transferredAt = entry?.at ?? transaction.now
+        }
+        return takeover.guest(at: transaction.now)?.rawValue
     }
 
     /// Adds a transfer by an operator.

@@ -45,6 +45,7 @@ extension PurchaseInputs {
         for act in acts {
             switch act.content {
             case .claim(_, let customer, _): customers.insert(customer)
+            case .takeOver(_, let guest, let customer): customers.formUnion([guest, customer])
             case .move(_, let from, let to): customers.formUnion([from, to].compactMap(\.self))
             case .merge(let customer, into: let target): customers.formUnion([customer, target])
             }

@@ -26,6 +26,8 @@ public final class LedgerTransaction {
     let mergeOriginals: Int
     /// What a write of several pieces of evidence knows; `nil` for any other.
     private(set) var situation: Situation?
+    /// The customer whom this write created as a guest: the entry of the claim records the mark.
+    private(set) var newGuest: Int64?
     /// The change that wrote facts last.
     private weak var lastChange: AnyObject?
     private var hasWritten = false
@@ -110,9 +112,17 @@ public final class LedgerTransaction {
     }
 
     /// The customer with a name, after all merges. A new customer gets a random reference.
-    func customerToWrite(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow {
+    ///
+    /// - Parameter isGuest: whether an app says that the customer is a guest. Only a new one with the id of a guest
+    ///   becomes one: nobody makes a guest of the name that somebody else will have.
+    func customerToWrite(
+        _ name: String, _ app: RegistryApp, isGuest: Bool = false
+    ) throws(LedgerStorageError) -> CustomerRow {
         if let customer = try customer(name, app) { return customer }
-        let customer = try customers.insert(CustomerRow(appKey: app.key, reference: RandomID.next(), name: name))
+        var row = CustomerRow(appKey: app.key, reference: RandomID.next(), name: name)
+        row.isGuest = isGuest && GuestID.isGuestID(name)
+        let customer = try customers.insert(row)
+        if row.isGuest { newGuest = customer.key }
         situation?.note(customer, named: name)
         return customer
     }

@@ -150,7 +150,7 @@ struct RecordedAct {
     var transaction: TransactionKey
     /// The claimant, or the new owner.
     var customerKey: Int64
-    /// The former owner in an operator's transfer; `nil` for a held transaction or a claim.
+    /// The former owner in an operator's transfer, or the guest of a takeover; `nil` for a held transaction or a claim.
     var formerKey: Int64?
     var kind: OwnershipActKind
     /// Whether one of the customers may have been merged into another since.
@@ -163,6 +163,8 @@ struct RecordedAct {
             switch kind {
             case .claim: .claim(transaction: transaction, customer: customer, mayTransfer: false)
             case .movingClaim: .claim(transaction: transaction, customer: customer, mayTransfer: true)
+            case .takeOver:
+                .takeOver(transaction: transaction, from: CustomerNumber(rawValue: formerKey ?? 0), by: customer)
             case .move: .move(transaction: transaction, from: formerKey.map(CustomerNumber.init), to: customer)
             }
         return OwnershipAct(entry: entry ?? .max, content: content)

@@ -55,6 +55,11 @@ struct EntryWrite {
         return try transaction.customer(reference: reference)
     }
 
+    /// Ends the mark of a guest: a backend or an operator knows the customer.
+    func endGuest(_ customer: CustomerRow?) throws(LedgerStorageError) {
+        if let customer, customer.isGuest { try transaction.customers.setGuest(false, of: customer.key) }
+    }
+
     /// The order of the entry. In a replay it must exist, and be in none of the excluded states.
     func order(besides excluded: Set<OrderStatus>) throws(LedgerStorageError) -> OrderRow? {
         guard let leaf = recorded?.leaf else { return draft.order }

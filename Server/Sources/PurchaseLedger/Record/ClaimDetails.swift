@@ -20,7 +20,11 @@ struct ClaimDetails: JournalDetails {
     var found: String?
     var replayed: Bool
     var unverified: UnverifiedPart?
-    /// The transfer policy in force.
+    /// Whether it made its customer, as a guest; absent otherwise.
+    var guest: Bool?
+    /// Present if it may take purchases over from guests.
+    var takeOver: GuestRestore?
+    /// The transfer policy in force. A restore that the customer did not ask for has `deny`.
     var transfer: String
     /// The transactions that the claim binds, with the outcome of each.
     var outcomes: [Outcome]
@@ -37,6 +41,8 @@ struct ClaimDetails: JournalDetails {
         var second: Int64?
         var code: String
         var binds: Bool
+        /// The random reference of the guest from whom it took the original over.
+        var from: String?
         /// The order that it paid.
         var order: String?
     }
@@ -103,6 +109,7 @@ extension ClaimDetails {
         json.add("evidenceKind", evidenceKind)
         json.add("expected", expected)
         json.add("found", found)
+        if let guest { json.add("guest", guest) }
         if let imported {
             json.key("imported")
             json.open()
@@ -132,6 +139,7 @@ extension ClaimDetails {
             json.add("binds", outcome.binds)
             json.add("code", outcome.code)
             json.add("environment", outcome.environment)
+            json.add("from", outcome.from)
             json.add("order", outcome.order)
             json.add("second", outcome.second)
             json.add("transactionID", outcome.transactionID)
@@ -141,6 +149,12 @@ extension ClaimDetails {
         json.add("quantity", quantity)
         json.add("replayed", replayed)
         json.add("sourceAddress", sourceAddress)
+        if let takeOver {
+            json.key("takeOver")
+            json.open()
+            json.add("appTransaction", takeOver.appTransaction)
+            json.close()
+        }
         json.add("transactionID", transactionID)
         json.add("transfer", transfer)
         if let unknownMembers {
@@ -195,6 +209,8 @@ struct RefusalsDetails: JournalDetails {
     /// When the first of the counted refusals was refused, in milliseconds since 1970; `nil` for the pieces of one
     /// request.
     var since: Int64?
+    /// As of a claim (`ClaimDetails.guest`).
+    var guest: Bool?
 }
 
 /// The refusals that one write counted. They count once it is committed.

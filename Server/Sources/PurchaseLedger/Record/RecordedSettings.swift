@@ -23,6 +23,8 @@ struct RecordedSettings: Codable {
     var app_store_key: Bool?
     /// `nil` for no.
     var set_account_tokens: Bool?
+    /// `nil` for `deny`.
+    var guest_restore: String?
 
     struct Product: Codable {
         var kind: String
@@ -45,7 +47,8 @@ extension RegisteredApp {
             refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
             require_signed_transaction: requiresSignedTransaction, mode: mode == .offline ? nil : mode.rawValue,
             lapse_tolerance: lapseTolerance == Self.defaultLapseTolerance ? nil : lapseTolerance,
-            app_store_key: hasAppStoreKey ? true : nil, set_account_tokens: setsAccountTokens ? true : nil)
+            app_store_key: hasAppStoreKey ? true : nil, set_account_tokens: setsAccountTokens ? true : nil,
+            guest_restore: guestRestore == .deny ? nil : guestRestore.rawValue)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -86,5 +89,6 @@ extension RegisteredApp {
         lapseTolerance = settings.lapse_tolerance ?? Self.defaultLapseTolerance
         hasAppStoreKey = settings.app_store_key ?? false
         setsAccountTokens = settings.set_account_tokens ?? false
+        guestRestore = settings.guest_restore.flatMap(TransferPolicy.init(rawValue:)) ?? .deny
     }
 }

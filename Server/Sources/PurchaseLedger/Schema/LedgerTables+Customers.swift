@@ -37,6 +37,7 @@ extension LedgerTables {
             merge_entry INTEGER,
             token BLOB,
             folded TEXT,
+            guest INTEGER NOT NULL,
             UNIQUE (app_key, name))
         """,
         // Names that are their own folding are found by the names.

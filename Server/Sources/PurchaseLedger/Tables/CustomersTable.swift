@@ -120,7 +120,8 @@ struct CustomersTable {
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.send(
             to: "customers",
-            "UPDATE customers SET name = NULL, token = NULL, folded = NULL WHERE customer_key = ?1", [.integer(key)])
+            "UPDATE customers SET name = NULL, token = NULL, folded = NULL, guest = 0 WHERE customer_key = ?1",
+            [.integer(key)])
     }
 
     func insert(_ row: CustomerRow) throws(LedgerStorageError) -> CustomerRow {
@@ -136,6 +137,13 @@ struct CustomersTable {
             [.integer(target), .integer(entry), .integer(key)])
     }
 
+    /// Gives a customer the mark of a guest, or takes it.
+    func setGuest(_ isGuest: Bool, of key: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "customers",
+            "UPDATE customers SET guest = ?1 WHERE customer_key = ?2", [.flag(isGuest), .integer(key)])
+    }
+
     func setToken(_ token: UUID, of key: Int64) throws(LedgerStorageError) {
         try connection.send(
             to: "customers",
@@ -147,7 +155,7 @@ struct CustomersTable {
 struct CustomerRow: TableRow {
     static let table = Table(
         "customers", key: "customer_key",
-        columns: ["app_key", "reference", "name", "merged_into", "merge_entry", "token", "folded"])
+        columns: ["app_key", "reference", "name", "merged_into", "merge_entry", "token", "folded", "guest"])
 
     var key: Int64
     var appKey: Int64
@@ -163,6 +171,8 @@ struct CustomerRow: TableRow {
     var token: UUID?
     /// The folded name, by which a search finds it; `nil` if that is the name itself, and after an erasure.
     var folded: String?
+    /// Whether the customer is a guest, whom only an app knows (docs/ledger.md, "Guests").
+    var isGuest = false
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
@@ -173,6 +183,7 @@ struct CustomerRow: TableRow {
         mergeEntry = try reader.optionalInteger()
         token = try reader.optionalID()
         folded = try reader.optionalText()
+        isGuest = try reader.flag()
     }
 
     init(appKey: Int64, reference: UUID, name: String?) {
@@ -189,7 +200,7 @@ struct CustomerRow: TableRow {
     var values: [LedgerValue] {
         [
             .integer(appKey), .id(reference), .text(name), .integer(mergedInto), .integer(mergeEntry), .id(token),
-            .text(folded),
+            .text(folded), .flag(isGuest),
         ]
     }
 }

@@ -51,7 +51,7 @@ struct OwnershipActRow: TableRow {
     /// The transaction that was claimed or transferred.
     var transactionKey: Int64
     var customerKey: Int64
-    /// The owner before an operator's transfer.
+    /// The owner before an operator's transfer, or the guest of a takeover.
     var formerKey: Int64?
     var kind: OwnershipActKind
 
@@ -88,5 +88,6 @@ struct OwnershipActRow: TableRow {
 enum OwnershipActKind: String, Sendable {
     case claim
     case movingClaim = "moving_claim"
+    case takeOver = "take_over"
     case move
 }

@@ -109,6 +109,15 @@ struct TransactionsTable {
         ListOrder(connection, [ListIndex("owner_key = ?1", customer)], by: ["transaction_key"], cursor: \.key)
     }
 
+    /// The originals of which a customer owns periods, or transactions of a product whose kind is not known yet.
+    func subscriptions(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+        try connection.integers(
+            """
+            SELECT DISTINCT original_key FROM transactions
+            WHERE owner_key = ?1 AND (kind IS NULL OR kind = 'auto_renewable') ORDER BY original_key
+            """, [.integer(customer)], of: ["transactions"])
+    }
+
     /// The originals of which a customer owns transactions.
     func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         try connection.integers(

@@ -37,6 +37,13 @@ public struct AnswerSigner: Sendable {
     /// The public key in base64, which apps pin.
     public var publicKey: String { key.publicKey.rawRepresentation.base64EncodedString() }
 
+    /// Signs a customer token.
+    func signature(of token: Data) throws -> Data { try key.signature(for: token) }
+
+    func isSignature(_ signature: Data, of token: Data) -> Bool {
+        key.publicKey.isValidSignature(signature, for: token)
+    }
+
     /// Signs a message.
     func signature(
         of message: AnswerSignature.Message, _ wanted: AnswerSignature.Wanted

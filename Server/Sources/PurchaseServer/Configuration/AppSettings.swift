@@ -104,6 +104,9 @@ struct AppSettings: Sendable {
         Setting(
             "transfer", "deny", "What happens when another customer claims a purchase: deny or move", \.app.transfer,
             .choice),
+        Setting(
+            "guest_restore", "deny", "Whether a restore takes over the purchases of a guest: deny or move",
+            \.app.guestRestore, .choice),
         Setting("order_lifetime", "24h", "How long an order waits for its payment", \.app.orderLifetime, .time),
         Setting(
             "unverified_evidence.bytes_per_day", "16777216",

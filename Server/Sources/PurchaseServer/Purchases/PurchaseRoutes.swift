@@ -53,15 +53,16 @@ struct PurchaseRoutes {
         let blank = submission
         let examined: ExaminedSubmission
         var unknown: [RequestMembers.UnknownMember] = []
+        var claim: PurchaseRequest?
         do {
-            (examined, unknown) = try await api.bodies.withBody(of: request) { body in
+            (examined, unknown, claim) = try await api.bodies.withBody(of: request) { body in
                 try await examine(blank, body, context)
             }
         } catch let fault as BodyFault {
             // Only a body that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
-            (examined, _) = try await examine(submission, [], context)
+            (examined, _, _) = try await examine(submission, [], context)
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
@@ -72,6 +73,8 @@ struct PurchaseRoutes {
             return problem.response()
         }
         var answer = PurchaseAnswer(outcome)
+        answer.account = try await api.account(
+            of: claim?.customerID, app: caller.app.id, isWanted: claim?.account, isOwner: true, isGuest: nil)
         answer.warnings = warnings
         return try Response.json(answer)
     }
@@ -79,17 +82,17 @@ struct PurchaseRoutes {
     /// Reads a body and verifies its evidence. Unknown members are ignored: apps can be newer than the server.
     private func examine(
         _ submission: PurchaseSubmission, _ body: [UInt8], _ context: ServerContext
-    ) async throws -> (ExaminedSubmission, unknown: [RequestMembers.UnknownMember]) {
+    ) async throws -> (ExaminedSubmission, unknown: [RequestMembers.UnknownMember], PurchaseRequest) {
         let (ledger, facts) = (api.ledger, context.facts)
         return try await api.verify {
             var submission = submission
-            let unknown = submission.fill(from: body)
+            let (request, unknown) = submission.fill(from: body)
             // What is kept of a body that is no JSON is no evidence.
             if submission.evidence != nil, !submission.isMalformedBody { facts.noteEvidence() }
             let examined = ledger.examine(submission)
             // Also if the request has a flaw, which is then the answer: the evidence was verified all the same.
             facts.note(rejectedVerifications: examined.evidenceRejection?.isExpensive == true ? 1 : 0)
-            return (examined, unknown)
+            return (examined, unknown, request)
         }
     }
 }
@@ -104,10 +107,10 @@ extension TransactionPage {
 extension PurchaseSubmission {
     /// Copies the members of a body that have the right form.
     ///
-    /// - Returns: the members that a claim does not have.
-    mutating func fill(from body: [UInt8]) -> [RequestMembers.UnknownMember] {
+    /// - Returns: the request without its evidence, and the members that a claim does not have.
+    mutating func fill(from body: [UInt8]) -> (PurchaseRequest, unknown: [RequestMembers.UnknownMember]) {
         let read = PurchaseRequest.read(body)
-        let (request, malformed) = (read.message, read.flaw)
+        var (request, malformed) = (read.message, read.flaw)
         unknownMembers = read.unknown.map(\.name)
         let (receipt, signed) = (request.receiptData, request.signedTransaction)
         claim.productID = request.productID.isEmpty ? nil : request.productID
@@ -115,6 +118,7 @@ extension PurchaseSubmission {
         claim.orderID = request.orderID
         claim.customerID = request.customerID
         claim.quantity = request.quantity
+        claim.isGuest = request.guest ?? false
         evidence = (signed ?? receipt).map { Array($0.utf8) }
         flaw =
             flaw ?? malformed
@@ -123,6 +127,7 @@ extension PurchaseSubmission {
             ?? (signed != nil && receipt != nil
                 ? Rejection(.fieldMalformed, expected: PurchaseRequest.oneEvidence) : nil)
         if flaw?.reason == .decision(.bodyMalformed), evidence == nil { keepMalformed(body) }
-        return read.unknown
+        (request.receiptData, request.signedTransaction) = (nil, nil)
+        return (request, read.unknown)
     }
 }

@@ -14,7 +14,7 @@ struct RestoreRoutes {
     private func restore(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.client)
         _ = try request.idempotencyKey()
-        let (customer, examined, unknown) = try await api.bodies.withBody(of: request) { body in
+        let (wanted, examined, unknown) = try await api.bodies.withBody(of: request) { body in
             let read = try await api.verify { RestoreRequest.read(body) }
             let restore = read.message
             // The request itself has taken one token.
@@ -33,14 +33,24 @@ struct RestoreRoutes {
                 app: caller.app.id, customerID: restore.customerID, evidence: restore.evidence)
             (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
             submission.unknownMembers = read.unknown.map(\.name)
+            (submission.isRequested, submission.isGuest) = (restore.requested ?? false, restore.guest ?? false)
+            if submission.isRequested, caller.app.guestRestore == .move {
+                submission.appTransaction = restore.appTransaction.map { Array($0.utf8) }
+            }
             let (ledger, examinable) = (api.ledger, submission)
             let examined = try await api.verify { ledger.examine(examinable) }
             context.facts.note(rejectedVerifications: examined.rejections.count(where: \.isExpensive))
-            return (restore.customerID, examined, read.unknown)
+            // The evidence is not kept while the restore waits.
+            var wanted = RestoreRequest(customerID: restore.customerID)
+            (wanted.guest, wanted.account) = (restore.guest, restore.account)
+            return (wanted, examined, read.unknown)
         }
         // The body is no longer held here: a restore can wait for the App Store.
         let outcome = try await api.restore(examined)
-        var answer = RestoreAnswer(outcome, customerID: customer)
+        var answer = RestoreAnswer(outcome, customerID: wanted.customerID)
+        answer.account = try await api.account(
+            of: wanted.customerID, app: caller.app.id, isWanted: wanted.account, isOwner: outcome.ownsPurchase,
+            isGuest: wanted.guest)
         answer.warnings = WarningMessage.about(unknown, counted: outcome.counted)
         return try Response.json(answer)
     }

@@ -17,6 +17,7 @@ struct ArrivalHistory {
     private enum Act {
         case assign(token: UInt64, customer: String)
         case claim(id: String, customer: String)
+        case restore(id: String, customer: String)
         case consume(Int64, customer: String)
         case move(id: String, to: String)
         case merge(String, into: String)
@@ -41,7 +42,8 @@ struct ArrivalHistory {
         }
         for _ in 0..<random.pick([0, 1, 3]) {
             let (customer, other) = (name(random.pick([1, 2, 3, 4])), name(random.pick([1, 2, 3, 4])))
-            switch random.pick([0, 0, 1, 2, 3, 4]) {
+            switch random.pick([0, 0, 1, 2, 3, 4, 5, 5]) {
+            case 5: acts.append(.restore(id: random.pick(ids), customer: customer))
             case 0: acts.append(.consume(random.pick([1, 2]), customer: customer))
             case 1: acts.append(.move(id: random.pick(ids), to: other))
             case 2: acts.append(.merge(customer, into: other))
@@ -51,7 +53,10 @@ struct ArrivalHistory {
         }
     }
 
-    private func name(_ customer: Int) -> String { "h\(prefix)c\(customer)" }
+    /// Half of the customers are guests.
+    private func name(_ customer: Int) -> String {
+        customer % 2 == 0 ? "h\(prefix)c\(customer)" : "guest-0000\(prefix)-0000-4000-8000-00000000000\(customer)"
+    }
 
     // MARK: Acts
 
@@ -83,8 +88,17 @@ struct ArrivalHistory {
                 guard let statement = story.statements.first(where: { $0.key.transactionID == ExactText(id) }) else {
                     return
                 }
-                _ = try await world.claim(
+                var claim = world.submission(
                     prefix + id, product: product(statement), customer: customer, try mint([statement]))
+                claim.claim.isGuest = true
+                _ = try await world.ledger.submit(claim)
+            case .restore(let id, let customer):
+                guard let statement = story.statements.first(where: { $0.key.transactionID == ExactText(id) }) else {
+                    return
+                }
+                var restore = RestoreSubmission(app: "example", customerID: customer, evidence: [try mint([statement])])
+                (restore.isGuest, restore.isRequested) = (true, true)
+                _ = try await world.ledger.restore(restore)
             case .consume(let units, let customer):
                 _ = try await world.consume(units, "use", of: customer)
             case .move(let id, let customer):
@@ -121,7 +135,8 @@ struct ArrivalHistory {
             let anonymous = details.replacing(/[0-9a-f]{8}-[0-9a-f-]{27}/, with: "id")
             guard kind == Int64(JournalKind.claim.rawValue) else { return "\(kind) \(anonymous)" }
             let customer = anonymous.firstMatch(of: /"customer":"[^"]*"/)?.output
-            return "claim \(customer ?? "") \(anonymous.contains("\"binds\":true"))"
+            let isTaken = anonymous.contains("\"from\"")
+            return "claim \(customer ?? "") \(anonymous.contains("\"binds\":true")) \(isTaken)"
         }
     }
 

@@ -39,6 +39,7 @@ struct ArrivalTests {
         try await TemporaryFolder.with { folder in
             var app = LedgerWorld.app()
             app.transfer = (seeds.first ?? 0) / UInt64(Self.chunk) % 2 == 0 ? .deny : .move
+            app.guestRestore = .move
             app.refundShortfall = .debt
             let clock = TestClock()
             clock.advance(days: 200)

@@ -111,9 +111,9 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         var restore = RestoreSubmission(
             app: claim.app, customerID: claim.details.customer ?? "", evidence: [claim.evidence ?? []])
         (restore.keyID, restore.sourceAddress) = (claim.details.keyID, claim.details.sourceAddress)
-        let evidence = [examined.evidence].compactMap(\.self)
-        let outcome = try RestorePurchases(ExaminedRestore(submission: restore, evidence: evidence), answered: answered)
-            .perform(transaction)
+        restore.isRequested = claim.details.transfer == TransferPolicy.move.rawValue
+        let waited = ExaminedRestore(submission: restore, evidence: [examined.evidence].compactMap(\.self))
+        let outcome = try RestorePurchases(waited, answered: answered).perform(transaction)
         guard let id = outcome.entries.last,
             let entry = try JournalTable(connection: transaction.connection).row(id: id)
         else { throw LedgerStorageError(.other, "the decision about \(claim.id.text) has no entry") }

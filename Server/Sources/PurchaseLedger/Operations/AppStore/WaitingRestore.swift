@@ -41,7 +41,8 @@ struct WaitingRestore {
         let details = ClaimDetails(
             isRestore: true, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
             customer: submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
-            transfer: app.settings.transfer.rawValue, outcomes: [], appStore: .waits
+            guest: transaction.newGuest == nil ? nil : true,
+            transfer: submission.transfer(under: app.settings).rawValue, outcomes: [], appStore: .waits
         ).bounded()
         if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
             let (id, leafHash) = (known.entry.id, JournalLeaf.hash(known.entry.leaf))

@@ -64,6 +64,7 @@ struct ClaimAnswer {
                 ? PurchaseSubmission.malformedKind : examined.evidence?.kind?.rawValue, expected: rejection?.expected,
             found: rejection?.found,
             replayed: claim?.isReplayed ?? false, transfer: app.settings.transfer.rawValue, outcomes: outcomes)
+        details.guest = transaction.newGuest == nil ? nil : true
         details.unknownMembers = submission.unknownMembers.isEmpty ? nil : submission.unknownMembers
         if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
         return details.bounded()

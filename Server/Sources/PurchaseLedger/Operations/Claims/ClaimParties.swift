@@ -26,7 +26,7 @@ struct ClaimParties {
             if let recorded {
                 customer = recorded.customer
             } else {
-                customer = try transaction.customerToWrite(name, app)
+                customer = try transaction.customerToWrite(name, app, isGuest: claim.isGuest)
             }
             return
         }

@@ -2,11 +2,11 @@ import PurchaseVerification
 
 extension ClaimDetails.Outcome {
     /// The result for one transaction.
-    init(_ record: TransactionRecord, code: String, binds: Bool, order: String?) {
+    init(_ record: TransactionRecord, code: String, binds: Bool, from guest: CustomerRow?, order: String?) {
         self.init(
             environment: record.facts.key.environment.name, transactionID: record.facts.key.transactionID.string,
-            second: record.facts.key.second == 0 ? nil : record.facts.key.second, code: code, binds: binds, order: order
-        )
+            second: record.facts.key.second == 0 ? nil : record.facts.key.second, code: code, binds: binds,
+            from: guest?.reference.text, order: order)
     }
 }
 
@@ -44,7 +44,7 @@ extension LedgerTransaction {
         namedBy claim: ClaimFields, _ app: RegistryApp
     ) throws(LedgerStorageError) -> CustomerRow? {
         guard let name = claim.customerID else { return try ClaimParties(of: claim, self, app).customer }
-        return ExactText(name).isIdentifier ? try customerToWrite(name, app) : nil
+        return ExactText(name).isIdentifier ? try customerToWrite(name, app, isGuest: claim.isGuest) : nil
     }
 
     /// Notes a claim by the transaction that its request names, if it is not accepted and its entry refers to none.

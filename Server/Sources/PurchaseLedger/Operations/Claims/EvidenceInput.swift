@@ -48,6 +48,8 @@ struct EvidenceInput {
         /// The order that one of the purchases pays. Its refusal is not that of the purchase.
         var order: OrderRow?
         let transfer: TransferPolicy
+        /// Present if it may take purchases over from guests.
+        var takeOver: GuestRestore?
         /// Whether it is a row of an import, which a purchase can reject.
         var isImported = false
     }

@@ -173,6 +173,9 @@ final class EvidenceWrite {
             app.settings)
         (statement.token, statement.tokenOwner) = (token, try changes.identities.customer(of: token))
         statement.isErased = record.isErased
+        if let terms = every?.takeOver, !record.isErased {
+            statement.guest = try changes.guest(ofOriginalOf: record, in: place.history, by: customer.key, terms)
+        }
         var claim = PurchaseClaim(
             step: ClaimStep(statement, order: orderRole(of: purchase)), place: place,
             isFirst: record.formerRow?.ownerKey == nil)
@@ -185,13 +188,13 @@ final class EvidenceWrite {
         claim.isReplayed = try earlier?.contains(record, in: place.history) ?? false
         claim.binds = claim.step.binds
         if claim.binds, recorded == nil {
-            bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place)
+            bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, from: statement.guest, place)
         }
         claims.append(claim)
     }
 
     private func bind(
-        _ key: TransactionKey, _ customer: CustomerRow, _ transfer: TransferPolicy,
+        _ key: TransactionKey, _ customer: CustomerRow, _ transfer: TransferPolicy, from guest: Int64?,
         _ place: (history: Int, record: Int)
     ) {
         let history = changes.histories[place.history]
@@ -201,7 +204,7 @@ final class EvidenceWrite {
             return
         }
         let mayTransfer = OwnershipAct.mayTransfer(under: transfer, kind: history.records[place.record].row.kind)
-        changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+        changes.claim(key, by: customer.key, mayTransfer: mayTransfer, from: guest, in: place.history)
     }
 
     /// Repeats the claims of an entry that bound.
@@ -209,10 +212,14 @@ final class EvidenceWrite {
         guard let recorded else { return }
         named = recorded.named
         guard let customer = recorded.customer else { return }
-        for key in recorded.outcomes.lazy.filter(\.binds).compactMap(\.key) {
+        for outcome in recorded.outcomes where outcome.binds {
+            guard let key = outcome.key else { continue }
             if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
             guard let place = try place(of: key) else { continue }
-            bind(key, customer, recorded.transfer, place)
+            let guest = try outcome.from.flatMap(UUID.init(uuidString:)).flatMap { id throws(LedgerStorageError) in
+                try transaction.customer(reference: id)
+            }
+            bind(key, customer, recorded.transfer, from: guest?.key, place)
         }
     }
 
@@ -264,7 +271,9 @@ final class EvidenceWrite {
             let record = record(of: claim)
             if fields != nil { _ = try changes.payment(of: record, in: claim.place.history) }
             let order = changes.payments.orderPaid(by: record)
-            outcomes.append(ClaimDetails.Outcome(record, code: claim.code, binds: claim.binds, order: order))
+            let guest = try claim.guest.map { key throws(LedgerStorageError) in try transaction.customers.row(key) }
+            outcomes.append(
+                ClaimDetails.Outcome(record, code: claim.code, binds: claim.binds, from: guest, order: order))
         }
         if difference == nil { difference = try recorded?.difference(from: self) }
     }

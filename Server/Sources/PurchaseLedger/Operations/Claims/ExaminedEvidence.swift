@@ -9,7 +9,7 @@ public final class ExaminedEvidence: Sendable {
     public let kind: EvidenceKind?
     let verified: Result<Observation, VerificationError>
     /// What it states, for the policies of an app; `nil` if it failed verification.
-    private let content: VerifiedEvidence?
+    let content: VerifiedEvidence?
     let bundleID: ExactText?
     let environment: AppStoreEnvironment?
     let stored: StorableEvidence

@@ -70,6 +70,8 @@ struct PurchaseClaim {
     /// The customer's entitlement to the product, before `sandbox_access` is applied.
     var entitlement: UncountedEntitlement?
 
+    /// The guest from whom it takes the original over.
+    var guest: Int64? { binds ? step.statement.guest : nil }
     /// The statement of the claim's own evidence.
     var proven: ObservedTransaction { step.statement.proven }
     /// Why it is refused; `nil` if it is accepted.

@@ -129,14 +129,16 @@ extension RefusalsDetails: LedgerInput {
     func redacted(_ scope: ErasureScope) -> RefusalsDetails? {
         // A rebuild needs the hashes of the evidence.
         var kept = self
-        (kept.keyID, kept.sourceAddress, kept.customer) = (nil, nil, "")
+        (kept.keyID, kept.sourceAddress, kept.customer, kept.guest) = (nil, nil, "", nil)
         return kept
     }
 
     /// Refused evidence proves nothing, but its customer and its rows exist. A request has written them before.
     func run(_ write: EntryWrite) throws {
         guard write.recorded != nil else { return }
-        if let customer { _ = try write.customer(customer) }
+        if let customer, let row = try write.customer(customer), guest == true {
+            try write.transaction.customers.setGuest(true, of: row.key)
+        }
         for hash in kept {
             let row = EvidenceRow(sha256: [UInt8](hexadecimal: hash), size: 0, content: nil)
             _ = try EvidenceTable(connection: write.connection).keyToWrite(row)

@@ -5,7 +5,8 @@ extension PurchaseLedger {
     public func examine(_ submission: RestoreSubmission) -> ExaminedRestore {
         ExaminedRestore(
             submission: submission,
-            evidence: submission.evidence.prefix(RestoreSubmission.maximum).map { examine($0) })
+            evidence: submission.evidence.prefix(RestoreSubmission.maximum).map { examine($0) },
+            appTransaction: submission.appTransaction.map { examine($0) })
     }
 }
 
@@ -48,7 +49,8 @@ public struct RestorePurchases: LedgerOperation {
                 with: try EntitlementsOfCustomer.current(transaction, app, customer: known), examined.evidence)
         }
         try transaction.load(examined.evidence, claimedFor: app)
-        let customer = try transaction.customerToWrite(examined.submission.customerID, app)
+        let customer = try transaction.customerToWrite(
+            examined.submission.customerID, app, isGuest: examined.submission.isGuest)
         outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
         var seen: [TransactionKey: String] = [:]
         let places = RestoreOrder.places(of: examined.evidence)
@@ -136,7 +138,8 @@ public struct RestorePurchases: LedgerOperation {
             return nil
         }
         let every = EvidenceInput.EveryPurchase(
-            customer: customer, besides: Set(seen.keys), transfer: app.settings.transfer)
+            customer: customer, besides: Set(seen.keys), transfer: submission.transfer(under: app.settings),
+            takeOver: examined.takeOver(under: app.settings, at: transaction.now))
         var input = EvidenceInput(app: app, evidence, claims: .every(every))
         (input.keyID, input.answer) = (submission.keyID, answered)
         let write = EvidenceWrite(input, transaction)
@@ -152,8 +155,8 @@ public struct RestorePurchases: LedgerOperation {
         var details = ClaimDetails(
             isRestore: true, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
             customer: submission.customerID, evidenceKind: evidence.kind?.rawValue, expected: write.refusal?.expected,
-            found: write.refusal?.found, replayed: false, transfer: app.settings.transfer.rawValue,
-            outcomes: write.outcomes)
+            found: write.refusal?.found, replayed: false, guest: transaction.newGuest == nil ? nil : true,
+            takeOver: every.takeOver, transfer: every.transfer.rawValue, outcomes: write.outcomes)
         details.unverified = write.kept?.unverified(evidence.stored)
         details.unknownMembers = unknown.isEmpty ? nil : unknown
         var draft = write.draft(code: write.refusal?.code ?? DecisionCode.accepted.rawValue)
@@ -162,6 +165,9 @@ public struct RestorePurchases: LedgerOperation {
         outcome.entries.append(entry.id)
         if isAsked { outcome.asksAppStore.append(entry.id) }
         outcome.purchases += write.claims.map { RestoredPurchase($0, write.record(of: $0), entry) }
+        if write.claims.contains(where: { write.record(of: $0).row.ownerKey == customer.key }) {
+            outcome.ownsPurchase = true
+        }
         if let refusal = write.refusal {
             outcome.refused.append(
                 RefusedEvidence(

@@ -75,7 +75,7 @@ struct RestoreRefusals {
             RefusalsDetails(
                 keyID: submission.keyID, sourceAddress: submission.sourceAddress,
                 customer: customer == nil ? nil : submission.customerID, count: Int64(pieces.count), codes: codes,
-                kept: kept, hashes: hashes))
+                kept: kept, hashes: hashes, guest: transaction.newGuest == nil ? nil : true))
         try use.add(spent)
         try use.add(entry, evidence: nil, customer: customer)
         outcome.entries.append(entry.id)

@@ -15,6 +15,12 @@ public struct RestoreSubmission: Sendable {
     public var evidence: [[UInt8]]
     /// The names of members of the request that the server does not know.
     public var unknownMembers: [String] = []
+    /// Whether the customer asked for it. Otherwise it transfers nothing.
+    public var isRequested = false
+    /// Whether the app says that the customer is a guest.
+    public var isGuest = false
+    /// A signed app transaction, for the purchases of guests.
+    public var appTransaction: [UInt8]?
 
     /// The evidence of a customer.
     public init(app: String, customerID: String, evidence: [[UInt8]]) {
@@ -28,9 +34,33 @@ public struct RestoreSubmission: Sendable {
 public struct ExaminedRestore: Sendable {
     let submission: RestoreSubmission
     let evidence: [ExaminedEvidence]
+    /// The app transaction of the request, if it is one.
+    var appTransaction: ExaminedEvidence?
 
     /// The reason of each piece that failed verification.
-    public var rejections: [Rejection] { evidence.compactMap(\.rejection) }
+    public var rejections: [Rejection] { (evidence + [appTransaction].compactMap(\.self)).compactMap(\.rejection) }
+
+    /// Present if the restore may take purchases over from guests.
+    func takeOver(under app: RegisteredApp, at now: Timestamp) -> GuestRestore? {
+        guard submission.isRequested, app.guestRestore == .move else { return nil }
+        return GuestRestore(appTransaction: appTransaction?.appTransaction(of: app, at: now))
+    }
+}
+
+extension RestoreSubmission {
+    /// The policy for the purchases of other customers.
+    func transfer(under app: RegisteredApp) -> TransferPolicy { isRequested ? app.transfer : .deny }
+}
+
+extension ExaminedEvidence {
+    /// The app transaction that it is, if the App Store signed it for the app in the last hour.
+    fileprivate func appTransaction(of app: RegisteredApp, at now: Timestamp) -> String? {
+        guard case .appTransaction(let signed) = content, objection(app) == nil, let environment,
+            let id = signed.appTransactionID, let signedAt = signed.signedDate ?? signed.creationDate,
+            abs(now.millisecondsSince1970 - signedAt.millisecondsSince1970) <= GuestTakeover.appTransactionLasts
+        else { return nil }
+        return GuestRestore.appTransaction(id, in: environment)
+    }
 }
 
 extension PurchaseLedger {
@@ -124,6 +154,8 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var mergedInto: String?
     /// The number of pieces beyond the daily budget, which are only counted and have no entry.
     public var counted = 0
+    /// Whether the customer owns one of the purchases.
+    public var ownsPurchase = false
     /// The entries that were written.
     var entries: [UUID] = []
 }

@@ -165,3 +165,17 @@ public struct SurvivorOfCustomer: LedgerQuery {
         try reader.customer(customerID, try reader.app(app))?.survivor(of: customerID)
     }
 }
+
+/// Whether a customer has the mark of a guest. One who was merged has not.
+public struct IsGuest: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var customerID: String
+
+    public init(app: String, customerID: String) { (self.app, self.customerID) = (app, customerID) }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Bool {
+        try reader.customers.named(customerID, appKey: try reader.app(app).key)?.isGuest ?? false
+    }
+}

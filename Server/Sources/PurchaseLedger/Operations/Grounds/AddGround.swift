@@ -172,6 +172,7 @@ struct GroundAddedDetails: LedgerInput {
     @discardableResult
     func run(_ write: EntryWrite) throws -> HandGrantRow? {
         let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        try write.endGuest(customer)
         guard let id = UUID(uuidString: groundID), let kind = ProductKind(rawValue: self.kind) else { return nil }
         let grants = HandGrantsTable(connection: write.connection)
         let end = endsAt.map { Timestamp(millisecondsSince1970: $0) }

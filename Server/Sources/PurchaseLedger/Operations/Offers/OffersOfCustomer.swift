@@ -54,7 +54,7 @@ public struct OffersOfCustomer: LedgerQuery {
         let current = try SubscriptionsOfCustomer(app: self.app, customerID: customerID).answer(reader).subscriptions
             .filter { $0.seat == nil && $0.entitlement.state == .active }.map { ExactText($0.originalTransactionID) }
         var subscriptions: [CustomerOffer.Subscription] = []
-        for key in try reader.transactions.originals(of: customer.key) {
+        for key in try reader.transactions.subscriptions(of: customer.key) {
             var found: [ExactText: CustomerOffer.Subscription] = [:]
             var latest: (start: Timestamp, product: ExactText)?
             var renewed: (facts: ObservedTransaction, environment: Int64)?

@@ -78,6 +78,7 @@ struct TestersChangedDetails: LedgerInput {
     /// - Returns: whether that changed the list.
     func run(_ write: EntryWrite) throws -> Bool {
         let (customer, table) = (try write.existing(self.customer), TestersTable(connection: write.connection))
+        try write.endGuest(customer)
         let isChanged =
             isTester
             ? try table.insert(customer.key, appKey: write.app.key, entry: write.entry.key)

@@ -271,6 +271,7 @@ struct GrantAddedDetails: LedgerInput {
 
     func run(_ write: EntryWrite) throws {
         let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        try write.endGuest(customer)
         guard let id = UUID(uuidString: grantID), let kind = ProductKind(rawValue: self.kind) else { return }
         let row = try HandGrantsTable(connection: write.connection).insert(
             HandGrantRow(
@@ -294,6 +295,7 @@ extension RevocationAddedDetails: LedgerInput {
 
     func run(_ write: EntryWrite) throws {
         let customer = try write.existing(self.customer)
+        try write.endGuest(customer)
         guard let id = UUID(uuidString: revocationID) else { return }
         let (grants, transaction) = (HandGrantsTable(connection: write.connection), write.transaction)
         var row = HandGrantRow(
@@ -352,7 +354,9 @@ struct ActLiftedDetails: LedgerInput {
         }
         if row.liftedAt != nil { try write.impossible("the grant or revocation has ended before") }
         // It can be lifted through a later owner of the purchase.
-        let customer = try write.customer()?.key ?? row.customerKey
+        let named = try write.customer()
+        try write.endGuest(named)
+        let customer = named?.key ?? row.customerKey
         row.liftedAt = transaction.now
         try grants.lift(row.key, at: transaction.now)
         try HandGrantWriter(transaction: transaction, app: write.app)

@@ -66,6 +66,7 @@ struct CustomerMergedDetails: LedgerInput {
         guard let customer = try write.former(reference: from), customer.key != target.key else {
             return try write.impossible("the merged customer is not known, or was merged before", unlessErased: true)
         }
+        for row in [customer, target] { try write.endGuest(row) }
         let purchases = try CustomerRenaming.count(of: customer.key, write.connection)
         try transaction.customers.merge(customer.key, into: target.key, entry: write.entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }

@@ -66,6 +66,7 @@ struct PurchaseMovedDetails: LedgerInput {
     func run(_ write: EntryWrite) throws -> TransactionRecord? {
         let customer = try write.existing(to)
         let former = try from.flatMap { try write.former(reference: $0) }
+        for row in [customer, former] { try write.endGuest(row) }
         let key = TransactionKey(
             environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
         guard let (changes, place) = try write.history(of: key) else {

@@ -180,6 +180,7 @@ struct OrderCreatedDetails: LedgerInput {
 
     func run(_ write: EntryWrite) throws {
         let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        try write.endGuest(customer)
         guard let token = UUID(uuidString: token) else { return }
         var row = write.draft.order
         if let id = write.recorded?.leaf.order { row = try insert(id, of: customer, write.app, transaction) }

@@ -33,6 +33,10 @@ struct RecordedClaims {
             }
             // Another refusal because of an erasure has another outcome, too.
             guard other.code.isSame(as: outcome.code) else { continue }
+            // An erasure ends the mark of a guest from the beginning.
+            guard other.from == outcome.from || hasErasures else {
+                return "\(outcome.transactionID) is taken over from \(other.from ?? "nobody")"
+            }
             guard other.binds == outcome.binds, try isSame(order: other.order, outcome.order, write.transaction) else {
                 return "\(outcome.transactionID) \(other.binds ? "binds" : "binds nothing"), and pays "
                     + (other.order ?? "no order")
@@ -128,7 +132,8 @@ extension ReplayStep {
         }
         // Another piece of the request claimed the others.
         let others = Set(observation.transactionFacts.map(\.key)).subtracting(recorded.outcomes.compactMap(\.key))
-        return .every(.init(customer: customer, besides: others, transfer: recorded.transfer))
+        return .every(
+            .init(customer: customer, besides: others, transfer: recorded.transfer, takeOver: details.takeOver))
     }
 
     /// Whether a decision follows from the record, with everything on which it depended.

@@ -10,6 +10,7 @@ extension ReplayStep {
         if !waits { try observe(entry, app, claims: details) }
         if transaction.erasures?.entries[leaf.id] == nil {
             let customer = try self.customer(details.customer, app)
+            if let customer, details.guest == true { try transaction.customers.setGuest(true, of: customer.key) }
             try transaction.note(entry, details, unlessAccepted: leaf.code, app, customer)
         }
         guard details.appStore != nil, let customer = try self.customer(details.customer, app),
