@@ -156,6 +156,32 @@ public struct RequestMembers {
         return texts
     }
 
+    /// A required list of objects, not empty; empty if it is missing or one of them is wrong, which is noted as a flaw.
+    ///
+    /// - Parameter read: reads one object; the place in the list is added to the name of a wrong member.
+    mutating func objects<Value>(
+        _ key: some CodingKey, limit: Int, _ read: ([String: Any]) throws(Flaw) -> Value
+    ) -> [Value] {
+        guard let value = present(key) else {
+            miss(key.stringValue)
+            return []
+        }
+        guard let list = value as? [[String: Any]], (1...limit).contains(list.count) else {
+            note(key, "a list of 1 to \(limit) objects")
+            return []
+        }
+        var values: [Value] = []
+        for (index, object) in list.enumerated() {
+            do throws(Flaw) {
+                values.append(try read(object))
+            } catch {
+                guard flaw == nil, case .malformed(let name, let expected) = error else { continue }
+                flaw = .malformed("\(key.stringValue)[\(index)].\(name)", expected: expected)
+            }
+        }
+        return values
+    }
+
     /// The operator's required reason for an action; empty if it is missing, which is noted as a flaw.
     public mutating func reason(_ key: some CodingKey) -> String {
         let reason = optionalReason(key)
@@ -251,7 +277,7 @@ public struct RequestMembers {
     }
 
     /// JSON's `true` and `false` are also read as numbers.
-    private static func isBoolean(_ number: NSNumber) -> Bool {
+    static func isBoolean(_ number: NSNumber) -> Bool {
         String(cString: number.objCType) == "c"
     }
 }

@@ -339,6 +339,7 @@ final class ReloadableServer: Sendable {
             refresh: SubscriptionRefresh(access: appStoreAccess, evidence: appStoreClaims.evidence, logger: logger)
         ).add(to: group)
         RefundRoutes(api: api).add(to: group)
+        ExternalPurchaseRoutes(api: api).add(to: group)
         OfferRoutes(api: api, access: appStoreAccess).add(to: group)
         ExtensionRoutes(api: api, service: extensions).add(to: group)
         GrantRoutes(api: api).add(to: group)

@@ -13,54 +13,9 @@ import Testing
 /// HTTP, as it asks Apple.
 @Suite("29.3 The refund desk beside the store's truth")
 struct RefundRequestServiceTests {
-    private static let token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
-
-    /// A store with two products and a customer, and a server with a key of its Server API.
-    private static func run(
-        _ body: @escaping @Sendable (Desk) async throws -> Void
-    ) async throws {
-        try await DeliveredWorld.run(
-            { configuration, store in
-                let desk = Desk(store: store)
-                try await desk.control("apps", ["bundle_id": DeliveredWorld.bundleID])
-                try await desk.control(
-                    "products", ["bundle_id": DeliveredWorld.bundleID, "product_id": "coins", "kind": "consumable"])
-                try await desk.control(
-                    "products",
-                    [
-                        "bundle_id": DeliveredWorld.bundleID, "product_id": "gold", "kind": "auto-renewable",
-                        "subscription": ["group_id": "club", "period": "P1M"],
-                    ])
-                try await desk.control("customers", ["customer_id": "ada", "environment": "production"])
-                let key = try await desk.control("api-keys", ["bundle_id": DeliveredWorld.bundleID])
-                let made = try AppStoreServerKey(
-                    issuerID: try #require(key["issuer_id"] as? String), keyID: try #require(key["key_id"] as? String),
-                    privateKey: try #require(key["private_key"] as? String))
-                configuration.appStoreKeys = ["example": [made]]
-                configuration.apps["example"]?.hasAppStoreKey = true
-                let address = "http://127.0.0.1:\(store.port)"
-                configuration.appStore.serverAPIProduction = address
-                configuration.appStore.serverAPISandbox = "\(address)/sandbox"
-                var policy = RefundPolicy()
-                (policy.unused, policy.partlyUsed, policy.used) = (.grantFull, .grantProrated, .decline)
-                configuration.apps["example"]?.refunds.products["coins"] = policy
-            },
-            { world in
-                var desk = Desk(store: world.store)
-                desk.server = world.server
-                desk.ledger = world.ledger
-                desk.backend = world.backendKey
-                desk.admin = try await world.ledger.perform(CreateAPIKey(app: "example", name: "a", scopes: [.admin]))
-                    .text
-                _ = try await desk.ask(
-                    .put, "/v1/customers/ada/app_account_token", ["app_account_token": token])
-                try await body(desk)
-            })
-    }
-
     @Test("29.3 Half of the coins used is what the store is told, once, after the consent and within its 12 hours")
     func half() async throws {
-        try await Self.run { desk in
+        try await Desk.run { desk in
             let coins = try await desk.buy("coins", quantity: 2)
             _ = try await desk.ask(
                 .post, "/v1/customers/ada/consume",
@@ -83,7 +38,7 @@ struct RefundRequestServiceTests {
 
     @Test("29.3 A simulated month of refunds: what the store is told is what was used, and it decides by that")
     func month() async throws {
-        try await Self.run { desk in
+        try await Desk.run { desk in
             let odds = ["decline": 0, "grant_full": 100, "grant_prorated": 100, "no_preference": 0, "no_answer": 100]
             try await desk.control("refund-odds", ["odds": odds])
             var bought: [(id: String, quantity: Int, used: Int, consents: Bool)] = []
@@ -144,7 +99,7 @@ struct RefundRequestServiceTests {
 
     @Test("29.3 Without the consent the store is told nothing, and the request expires after 12 hours")
     func silence() async throws {
-        try await Self.run { desk in
+        try await Desk.run { desk in
             let coins = try await desk.buy("coins", quantity: 1)
             try await desk.control("transactions/\(coins)/ask-for-refund")
             _ = try await desk.request(of: coins, until: ["open"])
@@ -157,7 +112,7 @@ struct RefundRequestServiceTests {
 
     @Test("29.3 An extension is asked for at once; access follows the signed news; a third one in a year is refused")
     func extended() async throws {
-        try await Self.run { desk in
+        try await Desk.run { desk in
             let gold = try await desk.buy("gold", quantity: 1)
             let before = try #require(try await desk.until())
             let body: [String: Any] = ["days": 7, "extension_reason": "service_issue", "reason": "an outage"]
@@ -196,12 +151,57 @@ struct RefundRequestServiceTests {
 }
 
 /// A client of the store and the server.
-private struct Desk: Sendable {
+struct Desk: Sendable {
     let store: LiveClient
     var server: LiveClient?
     var ledger: PurchaseLedger?
     var backend = ""
     var admin = ""
+
+    static let token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
+
+    /// A store with two products and a customer, and a server with a key of its Server API.
+    static func run(
+        _ body: @escaping @Sendable (Desk) async throws -> Void
+    ) async throws {
+        try await DeliveredWorld.run(
+            { configuration, store in
+                let desk = Desk(store: store)
+                try await desk.control("apps", ["bundle_id": DeliveredWorld.bundleID])
+                try await desk.control(
+                    "products", ["bundle_id": DeliveredWorld.bundleID, "product_id": "coins", "kind": "consumable"])
+                try await desk.control(
+                    "products",
+                    [
+                        "bundle_id": DeliveredWorld.bundleID, "product_id": "gold", "kind": "auto-renewable",
+                        "subscription": ["group_id": "club", "period": "P1M"],
+                    ])
+                try await desk.control("customers", ["customer_id": "ada", "environment": "production"])
+                let key = try await desk.control("api-keys", ["bundle_id": DeliveredWorld.bundleID])
+                let made = try AppStoreServerKey(
+                    issuerID: try #require(key["issuer_id"] as? String), keyID: try #require(key["key_id"] as? String),
+                    privateKey: try #require(key["private_key"] as? String))
+                configuration.appStoreKeys = ["example": [made]]
+                configuration.apps["example"]?.hasAppStoreKey = true
+                let address = "http://127.0.0.1:\(store.port)"
+                configuration.appStore.serverAPIProduction = address
+                configuration.appStore.serverAPISandbox = "\(address)/sandbox"
+                var policy = RefundPolicy()
+                (policy.unused, policy.partlyUsed, policy.used) = (.grantFull, .grantProrated, .decline)
+                configuration.apps["example"]?.refunds.products["coins"] = policy
+            },
+            { world in
+                var desk = Desk(store: world.store)
+                desk.server = world.server
+                desk.ledger = world.ledger
+                desk.backend = world.backendKey
+                desk.admin = try await world.ledger.perform(CreateAPIKey(app: "example", name: "a", scopes: [.admin]))
+                    .text
+                _ = try await desk.ask(
+                    .put, "/v1/customers/ada/app_account_token", ["app_account_token": token])
+                try await body(desk)
+            })
+    }
 
     @discardableResult
     func control(_ path: String, _ body: [String: Any] = [:]) async throws -> [String: Any] {
@@ -218,7 +218,7 @@ private struct Desk: Sendable {
     /// - Returns: the transaction.
     func buy(
         _ product: String, quantity: Int, by customer: String = "ada",
-        _ token: String = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
+        _ token: String = Desk.token
     ) async throws -> String {
         let bought = try await control(
             "purchases",
@@ -257,7 +257,7 @@ private struct Desk: Sendable {
     }
 
     /// Waits for something that another process or task does.
-    private func wait(_ condition: () async throws -> Bool) async throws {
+    func wait(_ condition: () async throws -> Bool) async throws {
         while try await !condition() { try await Task.sleep(for: .milliseconds(50)) }
     }
 
@@ -267,7 +267,7 @@ private struct Desk: Sendable {
         try await Self.send(try #require(server), method, path, body, key ?? backend)
     }
 
-    private static func send(
+    static func send(
         _ client: LiveClient, _ method: HTTPRequest.Method, _ path: String, _ body: [String: Any]?, _ key: String?
     ) async throws -> [String: Any] {
         var headers: HTTPFields = [.contentType: "application/json"]

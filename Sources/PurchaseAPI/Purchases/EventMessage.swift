@@ -33,6 +33,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var reason: String?
     /// The claim that a decision is about (`claim_decided`), or the App Store's answer (`contradicted`).
     public var submissionID: String?
+    /// The token of `external_purchase_token_due` and `external_purchase_token_overdue`.
+    public var externalPurchaseID: String?
     /// The price of the transaction, in thousandths of the currency, as the App Store signed it.
     public var price: Int64?
     /// ISO 4217.
@@ -80,6 +82,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
         case originalTransactionID = "original_transaction_id"
         case orderID = "order_id"
         case submissionID = "submission_id"
+        case externalPurchaseID = "external_purchase_id"
         case entryID = "entry_id"
     }
 }
@@ -156,6 +159,10 @@ extension EventMessage {
         public static let seatClaimed = Kind(rawValue: "seat_claimed")
         /// The customer's seat of a subscription ended.
         public static let seatUnclaimed = Kind(rawValue: "seat_unclaimed")
+        /// Apple asked for a report about an external purchase token.
+        public static let externalPurchaseTokenDue = Kind(rawValue: "external_purchase_token_due")
+        /// A report about an external purchase token is late.
+        public static let externalPurchaseTokenOverdue = Kind(rawValue: "external_purchase_token_overdue")
         /// A product was registered, so its known purchases now count.
         public static let registered = Kind(rawValue: "registered")
         /// A claim that waited for the App Store was decided. The reason is its code.

@@ -10,6 +10,10 @@ public struct AppStoreErrorNumber: OpenValue {
     public static let invalidPaginationToken = Self(rawValue: 4_000_014)
     public static let invalidRevision = Self(rawValue: 4_000_005)
     public static let paginationTokenExpired = Self(rawValue: 4_000_017)
+    /// Of the External Purchase Server API: a value was submitted before.
+    public static let duplicateValue = Self(rawValue: 1)
+    /// Of the External Purchase Server API: the report is not known.
+    public static let reportNotFound = Self(rawValue: 3)
     public static let transactionIDNotOriginal = Self(rawValue: 4_000_187)
     public static let familyTransactionNotSupported = Self(rawValue: 4_000_185)
     public static let appTransactionIDNotSupported = Self(rawValue: 4_000_048)

@@ -291,16 +291,25 @@ extension AppStoreServerClient {
         return sent
     }
 
-    /// Apple's error (Apple, "Error codes").
+    /// Apple's error (Apple, "Error codes"), or the errors of a report ("SendReportErrorResponse").
     private struct Refusal: Decodable {
-        let errorCode: Int64
+        let errorCode: Int64?
         let errorMessage: String?
+        let fieldName: String?
+        let lineItemId: String?
+        let errors: [Refusal]?
+
+        var words: String? {
+            let parts = [errorMessage, fieldName, lineItemId].compactMap(\.self).joined(separator: ", ")
+            let words = [parts] + (errors ?? []).map { "\($0.errorCode ?? 0): \($0.words ?? "")" }
+            return words.allSatisfy(\.isEmpty) ? nil : words.filter { !$0.isEmpty }.joined(separator: "; ")
+        }
     }
 
     private func refusal(_ reply: HTTPExchange.Reply, _ place: ServerCallPace.Key) -> AppStoreServerError {
         let body = try? JSONDecoder().decode(Refusal.self, from: Data(reply.body))
-        let number = body.map { AppStoreErrorNumber(rawValue: $0.errorCode) }
-        var seen = "HTTP status \(reply.status)" + (body?.errorMessage.map { ", \($0)" } ?? "")
+        let number = (body?.errorCode ?? body?.errors?.first?.errorCode).map { AppStoreErrorNumber(rawValue: $0) }
+        var seen = "HTTP status \(reply.status)" + (body?.words.map { ", \($0)" } ?? "")
         // A clock that is ahead is refused as a wrong key is.
         if reply.status == 401, let excess = skew.excess { seen += "; \(excess)" }
         func error(_ code: AppStoreServerError.Code, _ retryAfter: Duration = .seconds(5)) -> AppStoreServerError {

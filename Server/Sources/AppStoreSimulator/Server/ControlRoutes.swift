@@ -175,6 +175,7 @@ extension Routes {
             return try Response.json(await retention.ask(question, limit: .milliseconds(limit)))
         }
         get("/control/consumption") { state, _ in state.settings.serverAPI.consumption }
+        get("/control/external-reports") { state, _ in state.settings.serverAPI.externalReports }
     }
 }
 

@@ -22,6 +22,8 @@ enum ServerAPIOperation: String, Codable, Sendable, Word {
     case setRealtimeURL = "set-realtime-url"
     case realtimeURL = "realtime-url"
     case deleteRealtimeURL = "delete-realtime-url"
+    case sendExternalReport = "send-external-report"
+    case externalReport = "external-report"
 
     /// What is fixed: the requests per app and second are those in production, and the sandbox takes a tenth; nil if
     /// Apple's table does not have the operation. The last is the environment that does not have it.
@@ -57,6 +59,8 @@ enum ServerAPIOperation: String, Codable, Sendable, Word {
         case .associateSeat: (.post, "/groups/v1/transactions/{id}/seats/{second}/associate", nil, .production)
         case .setRealtimeURL: (.put, "/inApps/v1/messaging/realtime/url", 1, nil)
         case .realtimeURL: (.get, "/inApps/v1/messaging/realtime/url", 1, nil)
+        case .sendExternalReport: (.put, "/externalPurchase/v1/reports", nil, nil)
+        case .externalReport: (.get, "/externalPurchase/v1/reports/{id}", nil, nil)
         case .deleteRealtimeURL: (.delete, "/inApps/v1/messaging/realtime/url", 1, nil)
         }
     }

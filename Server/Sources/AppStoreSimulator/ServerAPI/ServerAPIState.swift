@@ -20,6 +20,8 @@ struct ServerAPIState: Codable, Equatable, Sendable {
     /// The realtime URLs of the Retention Messaging API, by app and environment. (Coding keys with "URL" do not survive
     /// snake case.)
     var realtimeAddresses: [String: String] = [:]
+    /// By app and environment.
+    var externalReports: [String: ExternalReports] = [:]
 }
 
 /// What the developer said about the consumption of a transaction.

@@ -97,6 +97,7 @@ extension ServiceState {
         case .testNotificationStatus: try testNotificationStatus(request, scope)
         case .notificationHistory: try notificationHistory(request, scope)
         case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: try seatAnswer(request, scope)
+        case .sendExternalReport, .externalReport: try externalReport(request, scope)
         case .setRealtimeURL, .realtimeURL, .deleteRealtimeURL: try realtimeAnswer(request, scope)
         }
     }

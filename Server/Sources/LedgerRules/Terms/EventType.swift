@@ -59,6 +59,11 @@ public enum EventType: String, Sendable, CaseIterable {
     case seatClaimed = "seat_claimed"
     /// A customer's seat of a subscription ended.
     case seatUnclaimed = "seat_unclaimed"
+    /// Apple asked for a report about an external purchase token (Apple, `EXTERNAL_PURCHASE_TOKEN`). The event says
+    /// when Apple is told that it has no line items, unless some are stated.
+    case externalPurchaseTokenDue = "external_purchase_token_due"
+    /// A report about an external purchase token is late: Apple refused it, or could not be reached.
+    case externalPurchaseTokenOverdue = "external_purchase_token_overdue"
     /// A product was registered, so its known purchases now count.
     case registered
 }

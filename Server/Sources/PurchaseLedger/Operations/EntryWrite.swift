@@ -213,6 +213,8 @@ extension JournalKind {
         case .refusals: RefusalsDetails.self
         case .tokenSetAtApple: TokenSetAtAppleDetails.self
         case .purchasesCounted: PurchasesCountedDetails.self
+        case .externalStated: ExternalStatedDetails.self
+        case .externalReported: ExternalReportedDetails.self
         case .decision: DecisionDetails.self
         }
     }

@@ -36,6 +36,8 @@ struct NotificationDetails: JournalDetails {
     var unclaimedSeats: [String]?
     /// The entry of the notification that asked the same about a refund before.
     var repeats: String?
+    /// The external purchase token that it is about. It names no customer.
+    var externalPurchase: ExternalPurchase?
 
     init(_ facts: NotificationFacts) {
         notificationID = facts.id.string
@@ -50,6 +52,7 @@ struct NotificationDetails: JournalDetails {
         transactionID = facts.transactionID?.string
         appTransactionID = facts.appTransactionID?.string
         unclaimedSeats = facts.unclaimedSeats.isEmpty ? nil : facts.unclaimedSeats.map(\.string)
+        externalPurchase = facts.externalPurchase
     }
 
     /// The usual name of the type.

@@ -174,6 +174,10 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case tokenSetAtApple = 38
     /// Purchases count since settings that an entry before recorded.
     case purchasesCounted = 39
+    /// An app's backend stated an external purchase token, or line items of one.
+    case externalStated = 40
+    /// Apple's answer to a report about such a token, or that there is none in time.
+    case externalReported = 41
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -214,6 +218,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .offerSigned: "offer_signed"
         case .tokenSetAtApple: "token_set_at_apple"
         case .purchasesCounted: "purchases_counted"
+        case .externalStated: "external_stated"
+        case .externalReported: "external_reported"
         case .decision: "decision"
         case .refusals: "refusals"
         }

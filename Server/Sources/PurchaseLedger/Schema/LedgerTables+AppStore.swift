@@ -120,6 +120,43 @@ extension LedgerTables {
         "CREATE INDEX extension_requests_open ON extension_requests (entry_key) WHERE state = 'open'",
     ]
 
+    static let external: [LedgerMigration.Statement] = [
+        """
+        CREATE TABLE external_purchases (
+            entry_key INTEGER NOT NULL,
+            app_key INTEGER NOT NULL,
+            environment INTEGER NOT NULL,
+            external_id TEXT NOT NULL,
+            bundle_id TEXT,
+            token_type TEXT,
+            token_created_at INTEGER,
+            expires_at INTEGER,
+            is_stated INTEGER NOT NULL,
+            is_duplicate INTEGER NOT NULL,
+            token_due_at INTEGER,
+            items_since INTEGER,
+            is_overdue INTEGER NOT NULL,
+            status TEXT,
+            request_id TEXT,
+            refused_request TEXT,
+            is_refused INTEGER NOT NULL,
+            answer_entry INTEGER,
+            PRIMARY KEY (entry_key)) WITHOUT ROWID
+        """,
+        "CREATE UNIQUE INDEX external_purchases_by_id ON external_purchases (app_key, external_id)",
+        "CREATE INDEX external_purchases_by_app ON external_purchases (app_key, entry_key)",
+        """
+        CREATE TABLE external_line_items (
+            app_key INTEGER NOT NULL,
+            line_item_id TEXT NOT NULL,
+            entry_key INTEGER NOT NULL,
+            content TEXT NOT NULL,
+            reported TEXT,
+            PRIMARY KEY (app_key, line_item_id)) WITHOUT ROWID
+        """,
+        "CREATE INDEX external_line_items_by_token ON external_line_items (entry_key, line_item_id)",
+    ]
+
     static let offers: [LedgerMigration.Statement] = [
         """
         CREATE TABLE offer_signatures (

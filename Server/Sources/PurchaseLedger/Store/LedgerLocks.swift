@@ -80,6 +80,9 @@ public struct LedgerLock: Sendable, Hashable {
     /// A request for an extension.
     static func extensionRequest(_ app: String, _ id: String) -> LedgerLock { LedgerLock(16, app.utf8, id.utf8) }
 
+    /// An external purchase token, or a line item of one.
+    static func external(_ id: String) -> LedgerLock { LedgerLock(19, id.utf8) }
+
     /// FNV-1a with 64 bits: it is the same in every process, and a collision only costs time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -191,7 +191,12 @@ struct NamedEvent: ListedRow {
         }
         isAnnounced = figures.isAnnounced
         (content.units, content.balance, content.shortfall) = (figures.units, figures.balance, figures.shortfall)
-        (content.until, content.reason, content.submissionID) = (figures.until, figures.reason, figures.submission)
+        (content.until, content.reason) = (figures.until, figures.reason)
+        if content.type.hasPrefix("external_purchase_") {
+            content.externalPurchaseID = figures.submission
+        } else {
+            content.submissionID = figures.submission
+        }
         if let renewal = figures.renewal {
             content.changed = renewal.changed.map(\.rawValue)
             (content.renewal, content.formerRenewal) = (renewal.current, renewal.former)

@@ -101,17 +101,25 @@ struct WorkTable {
     /// that never becomes due or later than any pause.
     func adopt(at now: Timestamp) throws(LedgerStorageError) {
         let time = now.millisecondsSince1970
-        for (kind, since, source) in [
-            (WorkKind.claim, "received_at", "app_store_claims WHERE answer_entry IS NULL"),
-            (.refund, "asked_at", "consumption_requests WHERE state = 'open' AND deadline > \(time)"),
-            (.extension, "requested_at", "extension_requests WHERE state = 'open'"),
+        let entry = ["0", "CAST(entry_key AS TEXT)"]
+        for (kind, subject, since, source) in [
+            (WorkKind.claim, entry, "received_at", "app_store_claims WHERE answer_entry IS NULL"),
+            (.refund, entry, "asked_at", "consumption_requests WHERE state = 'open' AND deadline > \(time)"),
+            (.extension, entry, "requested_at", "extension_requests WHERE state = 'open'"),
+            (
+                .externalPurchase, ["environment", "external_id"], "coalesce(items_since, token_due_at)",
+                """
+                external_purchases WHERE is_refused = 0
+                AND (items_since IS NOT NULL OR status IS NULL AND token_due_at <= \(time))
+                """
+            ),
         ] {
             try connection.send(
                 to: "work",
                 """
                 INSERT INTO work
                 (kind, app_key, environment, subject, progress, scheduled, attempts, since, next_at, leased_until)
-                SELECT '\(kind.rawValue)', app_key, 0, CAST(entry_key AS TEXT), NULL, 0, 0, \(since), \(time), NULL
+                SELECT '\(kind.rawValue)', app_key, \(subject.joined(separator: ", ")), NULL, 0, 0, \(since), \(time), NULL
                 FROM \(source) ON CONFLICT (kind, app_key, environment, subject)
                 DO UPDATE SET next_at = \(time) WHERE work.next_at IS NULL OR work.next_at > \(time + Self.longestPause)
                 """, [])

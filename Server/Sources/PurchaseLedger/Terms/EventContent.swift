@@ -27,6 +27,8 @@ public struct EventContent: Sendable, Equatable {
     public var until: Timestamp?
     public var reason: String?
     public var submissionID: String?
+    /// The external purchase token that it is about (Apple, "externalPurchaseId").
+    public var externalPurchaseID: String?
     /// The price of the transaction, in thousandths of the currency, as signed.
     public var price: Int64?
     public var currency: String?
@@ -66,7 +68,7 @@ struct EventFigures: Sendable, Equatable {
     var reason: String?
     /// Whether webhooks deliver it. Events of an import are only listed, unless the operator had them announced.
     var isAnnounced = true
-    /// The id of the claim that was decided.
+    /// The id of the claim that was decided, or of an external purchase token.
     var submission: String?
     /// The change of a renewal.
     var renewal: RenewalChange?

@@ -49,6 +49,10 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case seatUnclaimed = "seat_unclaimed"
         case seatTaken = "seat_taken"
         case extensionConflict = "extension_conflict"
+        /// No external purchase token of the app has this id.
+        case externalPurchaseUnknown = "external_purchase_unknown"
+        /// A line item was stated otherwise before.
+        case lineItemConflict = "line_item_conflict"
         case offerUnknown = "offer_unknown"
         case offerNotForProduct = "offer_not_for_product"
         case offerNotForCustomer = "offer_not_for_customer"
@@ -96,6 +100,9 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .seatUnclaimed: "The seat was unclaimed, and its id is never used again; claim a seat with a new id."
             case .seatTaken: "Another request claimed the seat with this id."
             case .extensionConflict: "The request id was used before, for another extension."
+            case .externalPurchaseUnknown:
+                "No external purchase token with this id is known; state it with POST /v1/external-purchases."
+            case .lineItemConflict: "The line item was stated otherwise before; correct it with restatement: true."
             case .offerUnknown: "The settings of the app do not have this offer; add it below offers."
             case .offerNotForProduct: "The offer is not for this product."
             case .offerNotForCustomer: "The offer is for other customers; see audience in the settings of the offer."

@@ -38,6 +38,8 @@ public struct NotificationFacts: Sendable, Equatable {
     public var appTransactionID: ExactText?
     /// The seats whose claims end (Apple, "unclaimSeatIds"), each once.
     public var unclaimedSeats: [ExactText]
+    /// The external purchase token that it is about (Apple, "externalPurchaseToken").
+    public var externalPurchase: ExternalPurchase?
     /// Whether the notification states seats whose claims end, and not as a list of texts.
     let areSeatsMalformed: Bool
 
@@ -58,6 +60,15 @@ public struct NotificationFacts: Sendable, Equatable {
         originalTransactionID =
             ExactText(identifier: notification.transaction?.originalTransactionID)
             ?? ExactText(identifier: notification.renewalInfo?.originalTransactionID)
+        if let token = notification.externalPurchaseToken,
+            let id = ExactText(identifier: token.externalPurchaseID)?.string
+        {
+            externalPurchase = ExternalPurchase(
+                id: id, bundleID: ExactText(identifier: token.bundleID)?.string,
+                tokenType: ExactText(identifier: token.tokenType)?.string,
+                createdAt: token.tokenCreationDate?.millisecondsSince1970,
+                expiresAt: token.tokenExpirationDate?.millisecondsSince1970)
+        }
         let seats = notification.unclaimInfo
         areSeatsMalformed = seats?.unclaimSeatIDs == nil && seats?.otherClaims["unclaimSeatIds"] != nil
         var seen: Set<ExactText> = []

@@ -8,6 +8,8 @@ public enum WorkKind: String, Sendable, CaseIterable {
     case refund
     /// An operator's request that Apple extends a subscription, by its entry.
     case `extension`
+    /// A report about an external purchase token, by the id of the token.
+    case externalPurchase = "external_purchase"
     /// The notifications of an app that did not arrive.
     case notifications
     /// The status of a subscription whose period has ended without news.
@@ -27,7 +29,7 @@ public enum WorkKind: String, Sendable, CaseIterable {
     /// with its repetitions: nobody else may begin it meanwhile.
     public var lease: Int64 {
         switch self {
-        case .refund, .extension: 600_000
+        case .refund, .extension, .externalPurchase: 600_000
         case .claim, .notifications, .status, .token, .history: 120_000
         }
     }

@@ -71,6 +71,10 @@ struct WorkRunner: Sendable {
         switch task.kind {
         // `AppStoreClaimService` asks about claims.
         case .claim, .refund, .extension: return .noted
+        case .externalPurchase:
+            guard let pause = try await ExternalReports(access: access, clock: clock).report(&task, environment)
+            else { return .noted }
+            return .next(pause)
         case .notifications: return try await backfill(&task, environment)
         case .status: return try await askStatus(task, environment)
         case .token: return try await setToken(task, environment)

@@ -23,7 +23,9 @@ final class WorkService: Service {
     /// The pause after a look that found more than one piece: usually more are due.
     private static let busyPause = Duration.milliseconds(200)
     /// A question of Apple's has a deadline, so it comes first; tokens can be many, and nobody waits for them.
-    private static let kinds: [WorkKind] = [.refund, .extension, .status, .history, .notifications, .token]
+    private static let kinds: [WorkKind] = [
+        .refund, .extension, .status, .history, .notifications, .externalPurchase, .token,
+    ]
 
     init(
         claims: AppStoreClaimService, runner: WorkRunner, clock: @escaping @Sendable () -> Timestamp, logger: Logger

@@ -21,6 +21,7 @@ struct QueryMiddleware: RouterMiddleware {
         "GET /v1/subscriptions/{id}/seats": ["environment", "limit", "cursor"],
         "DELETE /v1/subscriptions/{id}/seats/{seat}": ["environment"],
         "GET /v1/refund_requests": ["state", "limit", "cursor"],
+        "GET /v1/external-purchases": ["state", "limit", "cursor"],
         "GET /v1/subscriptions/{id}/extensions": ["environment", "limit"],
         "GET /v1/customers/{id}/subscriptions": ["refresh"],
         "GET /v1/products": ["limit", "cursor"],

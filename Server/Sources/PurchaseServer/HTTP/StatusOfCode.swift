@@ -36,13 +36,14 @@ extension HTTPResponse.Status {
     package init(_ code: LedgerRefusal.Code) {
         switch code {
         case .fieldMalformed: self = .badRequest
-        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .groundUnknown, .seatUnknown:
+        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .groundUnknown, .seatUnknown,
+            .externalPurchaseUnknown:
             self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
             .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .mergeTooLarge,
             .purchaseAmbiguous,
             .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken,
-            .offerNotForCustomer, .offerExhausted, .cursorAhead:
+            .offerNotForCustomer, .offerExhausted, .cursorAhead, .lineItemConflict:
             self = .conflict
         case .offerUnknown, .offerNotForProduct, .extensionConflict, .productUnknown, .quantityNotSold,
             .consumptionConflict, .idempotencyKeyReused:

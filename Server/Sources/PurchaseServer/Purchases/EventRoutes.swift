@@ -59,6 +59,8 @@ extension EventMessage.Kind {
             case .consentRescinded: .consentRescinded
             case .seatClaimed: .seatClaimed
             case .seatUnclaimed: .seatUnclaimed
+            case .externalPurchaseTokenDue: .externalPurchaseTokenDue
+            case .externalPurchaseTokenOverdue: .externalPurchaseTokenOverdue
             case .registered: .registered
             }
     }

@@ -32,6 +32,7 @@ extension EventMessage {
             renewal: event.renewal.map { RenewalMessage($0.info, signedAt: $0.stamp) },
             formerRenewal: event.formerRenewal.map { RenewalMessage($0.info, signedAt: $0.stamp) },
             entryID: event.entryID.text)
+        externalPurchaseID = event.externalPurchaseID
     }
 }
 

@@ -7,9 +7,8 @@ import TextFormats
 
 extension ListKind {
     static let all: [ListKind] = [
-        purchases, orders, events, submissions, customers, timeline, refunds, notifications, webhooks, testers,
-        operators,
-        keys,
+        purchases, orders, events, submissions, customers, timeline, refunds, external, notifications, webhooks,
+        testers, operators, keys,
     ]
 
     private static let purchases = ListKind(
@@ -129,6 +128,18 @@ extension ListKind {
     ) { list, ledger, app in
         let state = try list.filter.choice(list.filter.state, "--state", ConsumptionRequestState.self)
         return try await list.entries(of: RefundRequestList(app: app, state: state), ledger) { $0.message }
+    }
+
+    private static let external = ListKind(
+        name: "external", abstract: "external purchase tokens and what Apple was told, the newest first",
+        takes: ["--state"],
+        columns: [
+            "TOKEN": "external_purchase_id", "TYPE": "token_type", "CREATED": "created_at", "EXPIRES": "expires_at",
+            "STATE": "state", "DUE": "due_at", "TOLD": "status", "AT": "reported_at", "REFUSAL": "refusal",
+        ]
+    ) { list, ledger, app in
+        let state = try list.filter.choice(list.filter.state, "--state", ExternalPurchaseState.self)
+        return try await list.entries(of: ExternalPurchaseList(app: app, state: state), ledger) { $0 }
     }
 
     private static let notifications = ListKind(

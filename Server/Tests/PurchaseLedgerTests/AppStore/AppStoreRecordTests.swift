@@ -152,6 +152,26 @@ struct AppStoreRecordTests {
         }
     }
 
+    @Test("Work that goes on page by page is due again where it stood if its server dies, and ends when it says so")
+    func held() async throws {
+        try await LedgerWorld.with { world in
+            let (ledger, clock) = (world.ledger, world.clock)
+            let selection = WorkSelection([.history], limit: 10)
+            let history = LedgerWork(.history, app: "example", environment: .production, subject: "1")
+            try await ledger.perform(ScheduleWork(history))
+            var work = try #require(try await ledger.perform(LeaseWork(selection)).first)
+            work.progress = "page 2"
+            try await ledger.perform(NoteWork(work, next: nil, isHeld: true))
+            #expect(try await ledger.answer(DueWork(selection)) == 0)
+            clock.advance(seconds: WorkKind.history.lease / 1000)
+            work = try #require(try await ledger.perform(LeaseWork(selection)).first)
+            #expect(work.progress == "page 2")
+            try await ledger.perform(NoteWork(work, next: nil))
+            clock.advance(seconds: 86_400)
+            #expect(try await ledger.answer(DueWork(selection)) == 0)
+        }
+    }
+
     @Test("What is open and has lost its row of work is taken up again, once, and what is done is not")
     func adoption() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in

@@ -36,6 +36,8 @@ public struct UnsignedOperation: AppStoreServerOperation {
 /// Apple states no limit; 1 is the smallest of the others.
 public enum UnsignedCall: String, Sendable, CaseIterable {
     case finishTransaction, setAppAccountToken, sendConsumption, sendConsumptionV1
+    /// The External Purchase Server API; Apple states no limit. A report that is sent twice is an error.
+    case sendExternalReport, getExternalReport
     case extendAllRenewalDates, getExtensionStatus
     case getCurrentGroups, getGroupMembers, getSeats, claimSeat, associateSeat, unclaimSeat
     case uploadImage, deleteImage, listImages, uploadMessage, deleteMessage, listMessages
@@ -69,6 +71,8 @@ public enum UnsignedCall: String, Sendable, CaseIterable {
         case .setAppAccountToken: Row(.put, "inApps/v1/transactions/{}/appAccountToken", 20, .environmentOfID)
         case .sendConsumption: Row(.put, "inApps/v2/transactions/consumption/{}", 50, .environmentOfID)
         case .sendConsumptionV1: Row(.put, "inApps/v1/transactions/consumption/{}", 50, .environmentOfID)
+        case .sendExternalReport: Row(.put, "externalPurchase/v1/reports", 1, .anyEnvironment, isRepeatable: false)
+        case .getExternalReport: Row(.get, "externalPurchase/v1/reports/{}", 1, .anyEnvironment)
         case .extendAllRenewalDates: Row(.post, "inApps/v1/subscriptions/extend/mass", 1, .anyEnvironment)
         case .getExtensionStatus: Row(.get, "inApps/v1/subscriptions/extend/mass/{}/{}", 1, .anyEnvironment)
         case .getCurrentGroups: Row(.get, "groups/v1/currentGroups/{}", 1, .ofGroups)

@@ -9,6 +9,7 @@ extension ExaminedEvidence {
         if !stored.isVerified { locks.insert(.unverified) }
         guard case .success(let observation) = verified else { return locks }
         if let notification { locks.insert(.notification(notification.id.string)) }
+        if let token = notification?.externalPurchase { locks.insert(.external(token.id)) }
         for seat in notification?.unclaimedSeats ?? [] { locks.insert(.seat(seat.string)) }
         for facts in observation.transactionFacts {
             locks.insert(.original(facts.original.environment, facts.original.transactionID.string))

@@ -197,6 +197,8 @@ extension EventType {
         case .consentRescinded: "Whoever is responsible for the user withdrew the consent to the app."
         case .seatClaimed: "The customer got a seat of a subscription."
         case .seatUnclaimed: "The customer's seat of a subscription ended\(learned)."
+        case .externalPurchaseTokenDue: "Apple asked for a report about an external purchase token."
+        case .externalPurchaseTokenOverdue: "A report about an external purchase token is late."
         case .registered: "The product was added to the settings, so its purchases count."
         }
     }

@@ -100,6 +100,9 @@ extension NotificationDetails: LedgerInput {
         }
         let events = NotificationEvents(transaction: transaction, app: app, entry: write.entry)
         try events.write(self)
+        if let token = externalPurchase, write.draft.app != nil {
+            try events.writeExternalPurchase(token, self, write)
+        }
         if let decision = write.recorded?.keptDecision(self) { try events.closeRequests(decision) }
         try SeatWriter(transaction: transaction, app: app, entry: write.entry).unclaim(self)
     }

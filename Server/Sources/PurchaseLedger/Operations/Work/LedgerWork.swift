@@ -173,8 +173,8 @@ public struct NoteWork: LedgerOperation {
         }
         guard let row = try table.row(key) else { return }
         var next = next
-        // What was scheduled while the work was done is still to be done.
-        if !isHeld, row.scheduled != work.scheduled { next = row.nextAt }
+        // What was scheduled while the work was done is still to be done, and work that goes on ends only at its end.
+        if isHeld ? next == nil : row.scheduled != work.scheduled { next = row.nextAt }
         try table.note(
             key, progress: work.progress, attempts: Int64(work.attempts), next: next,
             leasedUntil: isHeld ? transaction.now.leaseEnd(of: work.kind) : nil)

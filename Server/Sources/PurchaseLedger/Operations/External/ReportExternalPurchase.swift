@@ -1,0 +1,212 @@
+public import PurchaseAPI
+public import PurchaseVerification
+
+/// What Apple is to be told about a token now; `nil` if nothing is due.
+public struct ExternalReportDue: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var work: LedgerWork
+
+    public init(_ work: LedgerWork) { self.work = work }
+
+    /// A report.
+    public struct Report: Sendable {
+        public var bundleID: String?
+        public var status: ExternalReportStatus
+        /// The id of a refused report, which is sent again.
+        public var requestID: String?
+        public var lineItems: [ReportedLineItem]
+        /// When it is due.
+        public var at: Timestamp
+        /// Whether it is only noted that it is late: Apple refused it, and nothing was stated since.
+        public var isHeld: Bool
+        /// Whether it is late, and nobody was told.
+        public var isLate: Bool
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Report? {
+        let table = ExternalPurchasesTable(connection: reader.connection)
+        guard let row = try table.row(work.subject, appKey: try reader.app(work.app).key), let due = row.dueAt
+        else { return nil }
+        let waiting = try table.items(of: row).filter(\.isWaiting)
+        let empty: ExternalReportStatus = row.isDuplicate ? .duplicate : row.isStated ? .noLineItem : .unrecognized
+        return Report(
+            bundleID: row.bundleID, status: waiting.isEmpty ? empty : .lineItems, requestID: row.refusedRequest,
+            lineItems: waiting.map {
+                ReportedLineItem(id: $0.id, content: $0.content, isRestatement: $0.reported != nil)
+            },
+            at: row.isRefused ? row.overdueAt ?? due : due, isHeld: row.isRefused,
+            isLate: !row.isOverdue && row.overdueAt.map { $0 <= reader.now } ?? false)
+    }
+}
+
+/// A line item in a report.
+public struct ReportedLineItem: Sendable {
+    public let id: String
+    /// `ExternalLineItem.content`.
+    public let content: String
+    /// Whether Apple has an earlier statement of it.
+    public let isRestatement: Bool
+
+    init(id: String, content: String, isRestatement: Bool) {
+        (self.id, self.content, self.isRestatement) = (id, content, isRestatement)
+    }
+
+    /// One of a report that Apple has.
+    public init(_ item: ExternalLineItem) {
+        self.init(id: item.id, content: item.content, isRestatement: item.isRestatement)
+    }
+}
+
+/// Records Apple's answer to a report, or that there is none for too long.
+public struct RecordExternalReport: LedgerOperation {
+    public var app: String
+    public var id: String
+    public var answer: Answer
+
+    public enum Answer: Sendable {
+        /// Apple has the report, with these line items.
+        case accepted(requestID: String, ExternalReportStatus, [ReportedLineItem])
+        /// Apple refused it, and says why.
+        case refused(requestID: String, String)
+        /// It is late.
+        case late
+    }
+
+    public init(app: String, id: String, _ answer: Answer) { (self.app, self.id, self.answer) = (app, id, answer) }
+
+    public var locks: LedgerLocks { .parts([.work, .external(id)]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        let app = try transaction.app(app)
+        var details = ExternalReportedDetails(id: id)
+        switch answer {
+        case .accepted(let request, let status, let items):
+            (details.requestID, details.status) = (request, status)
+            details.lineItems =
+                items.isEmpty
+                ? nil : items.map { .init(id: $0.id, digest: ExternalItemRow.digest($0.content)) }
+        case .refused(let request, let reason): (details.requestID, details.refusal) = (request, reason)
+        case .late: break
+        }
+        // What is left begins with a request of its own.
+        let table = ExternalPurchasesTable(connection: transaction.connection)
+        if let row = try table.row(id, appKey: app.key), details.requestID != nil {
+            try WorkTable(connection: transaction.connection).delete(row.work)
+        }
+        try details.run(try transaction.append(transaction.draft(app), details))
+    }
+}
+
+/// `external_reported`: Apple's answer to a report; without a request, that there is none in time.
+struct ExternalReportedDetails: LedgerInput {
+    static var kind: JournalKind { .externalReported }
+    var id: String
+    var requestID: String?
+    /// What Apple accepted.
+    var status: ExternalReportStatus?
+    var lineItems: [Item]?
+    var refusal: String?
+
+    struct Item: Codable, Sendable {
+        var id: String
+        var digest: String
+    }
+
+    func run(_ write: EntryWrite) throws {
+        guard !write.isOfEntriesAlone else { return }
+        let (table, now) = (ExternalPurchasesTable(connection: write.connection), write.transaction.now)
+        guard var row = try table.row(id, appKey: write.app.key) else {
+            return try write.impossible("the token is not known")
+        }
+        if let requestID {
+            (row.requestID, row.answerEntry) = (requestID, write.entry.key)
+            (row.refusedRequest, row.isRefused) = (status == nil ? requestID : nil, status == nil)
+            for item in lineItems ?? [] {
+                guard var known = try table.item(item.id, appKey: write.app.key) else { continue }
+                known.reported = item.digest
+                try table.write(known)
+            }
+            if let status { (row.status, row.isOverdue, row.itemsSince) = (status, false, nil) }
+            try row.noteItems(try table.items(of: row), at: now)
+        } else {
+            row.isOverdue = true
+            var event = write.events.event(.externalPurchaseTokenOverdue)
+            (event.environment, event.figures.submission) = (row.environment, row.externalID)
+            event.figures.until = row.dueAt
+            try write.transaction.tell(event, to: nil)
+        }
+        try table.write(row, at: now)
+    }
+}
+
+/// The external purchase tokens of an app, the newest first.
+public struct ExternalPurchaseList: LedgerList {
+    public var app: String
+    public var state: ExternalPurchaseState?
+    public var cursor: Int64?
+    public var limit: Int
+
+    public init(app: String, state: ExternalPurchaseState? = nil, before cursor: Int64? = nil, limit: Int = 50) {
+        (self.app, self.state, self.cursor, self.limit) = (app, state, cursor, limit)
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<ExternalPurchaseMessage, Int64> {
+        try ListOrder<ExternalPurchaseRow, Int64>(
+            reader.connection, [ListIndex("app_key = ?1", try reader.app(app).key)], by: ["entry_key"],
+            cursor: \.entryKey
+        ).page(after: cursor, limit: limit) { state == nil || $0.state(at: reader.now) == state ? $0 : nil }
+            .map { try ExternalPurchaseMessage($0, reader, withItems: false) }
+    }
+}
+
+/// One token.
+public struct ExternalPurchaseOfID: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var id: String
+
+    public init(app: String, id: String) { (self.app, self.id) = (app, id) }
+
+    /// - Throws: `external_purchase_unknown`.
+    public func answer(_ reader: LedgerTransaction) throws -> ExternalPurchaseMessage {
+        let app = try reader.app(app)
+        guard let row = try ExternalPurchasesTable(connection: reader.connection).row(id, appKey: app.key) else {
+            throw LedgerRefusal(.externalPurchaseUnknown, expected: "a token that was stated or notified", found: id)
+        }
+        return try ExternalPurchaseMessage(row, reader)
+    }
+}
+
+extension ExternalPurchaseRow {
+    func state(at now: Timestamp) -> ExternalPurchaseState {
+        if isRefused { return .refused }
+        guard let due = dueAt else { return status == nil ? .open : .reported }
+        return due <= now || itemsSince != nil ? .due : status == nil ? .open : .reported
+    }
+}
+
+extension ExternalPurchaseMessage {
+    init(_ row: ExternalPurchaseRow, _ reader: LedgerTransaction, withItems: Bool = true) throws(LedgerStorageError) {
+        self.init(
+            externalPurchaseID: row.externalID,
+            environment: EnvironmentName(try reader.environments.environment(row.environment)), stated: row.isStated,
+            state: row.state(at: reader.now).rawValue)
+        (tokenType, createdAt) = (row.tokenType, row.createdAt.map { "\($0)" })
+        (expiresAt, dueAt) = (row.expiresAt.map { "\($0)" }, row.dueAt.map { "\($0)" })
+        (status, requestID) = (row.status?.rawValue, row.requestID)
+        if withItems {
+            lineItems = try ExternalPurchasesTable(connection: reader.connection).items(of: row).map {
+                LineItem(lineItemID: $0.id, reported: $0.isReported)
+            }
+        }
+        guard let key = row.answerEntry, let entry = try JournalTable(connection: reader.connection).row(key: key)
+        else { return }
+        if row.isRefused, let content = entry.details {
+            refusal = try ExternalReportedDetails(encoded: content).refusal
+        } else {
+            reportedAt = "\(entry.at)"
+        }
+    }
+}

@@ -1,0 +1,158 @@
+public import PurchaseAPI
+import PurchaseVerification
+
+/// Records an external purchase token that an app's backend received, or line items of one.
+public struct StateExternalPurchase: LedgerOperation {
+    public var app: String
+    public var id: String
+    /// The token; `nil` for one that is known.
+    public var token: ExternalPurchase?
+    public var isDuplicate: Bool
+    public var lineItems: [ExternalLineItem]
+
+    /// A token.
+    public init(app: String, token: ExternalPurchase, isDuplicate: Bool) {
+        (self.app, id, self.token, self.isDuplicate, lineItems) = (app, token.id, token, isDuplicate, [])
+    }
+
+    /// Line items of a known token.
+    public init(app: String, id: String, lineItems: [ExternalLineItem]) {
+        (self.app, self.id, token, isDuplicate, self.lineItems) = (app, id, nil, false, lineItems)
+    }
+
+    public var locks: LedgerLocks { .parts(Set([.work, .external(id)] + lineItems.map { .external($0.id) })) }
+
+    /// - Throws: `external_purchase_unknown`, `line_item_conflict`.
+    public func perform(_ transaction: LedgerTransaction) throws -> (message: ExternalPurchaseMessage, isReplayed: Bool)
+    {
+        let (app, table) = (try transaction.app(app), ExternalPurchasesTable(connection: transaction.connection))
+        let known = try table.row(id, appKey: app.key)
+        guard known != nil || token != nil else {
+            throw LedgerRefusal(.externalPurchaseUnknown, expected: "a token that was stated or notified", found: id)
+        }
+        let items = try lineItems.filter { try isNew($0, of: known, table, app) }
+        let isKnown = known.map { row in token == nil || row.isStated && row.isDuplicate == isDuplicate } ?? false
+        if let known, isKnown, items.isEmpty { return (try ExternalPurchaseMessage(known, transaction), true) }
+        let details = ExternalStatedDetails(
+            id: id, token: token, isDuplicate: isDuplicate ? true : nil,
+            lineItems: items.isEmpty ? nil : items.map { .init(id: $0.id, content: $0.content) })
+        guard let row = try details.run(try transaction.append(transaction.draft(app), details)) else {
+            throw LedgerStorageError(.other, "the token \(id) was not written")
+        }
+        return (try ExternalPurchaseMessage(row, transaction), false)
+    }
+
+    /// Whether an item states something new.
+    private func isNew(
+        _ item: ExternalLineItem, of row: ExternalPurchaseRow?, _ table: ExternalPurchasesTable, _ app: RegistryApp
+    ) throws -> Bool {
+        guard lineItems.last(where: { $0.id == item.id }) == item else {
+            throw LedgerRefusal(.lineItemConflict, expected: "each lineItemId once", found: item.id)
+        }
+        guard let known = try table.item(item.id, appKey: app.key) else {
+            guard !item.isRestatement else {
+                throw LedgerRefusal(.lineItemConflict, expected: "an earlier statement of \(item.id)", found: "none")
+            }
+            return true
+        }
+        guard known.entryKey == row?.entryKey else {
+            throw LedgerRefusal(
+                .lineItemConflict, expected: "a lineItemId that is unique for the app",
+                found: "\(item.id) of another token")
+        }
+        guard known.content != item.content else { return false }
+        guard item.isRestatement else {
+            throw LedgerRefusal(
+                .lineItemConflict, expected: "the first statement of \(item.id), or restatement: true",
+                found: "another content")
+        }
+        return true
+    }
+}
+
+/// `external_stated`: what a backend stated.
+struct ExternalStatedDetails: LedgerInput {
+    static var kind: JournalKind { .externalStated }
+    var id: String
+    var token: ExternalPurchase?
+    var isDuplicate: Bool?
+    var lineItems: [Item]?
+
+    struct Item: Codable, Sendable {
+        var id: String
+        var content: String
+    }
+
+    /// - Returns: the token; `nil` if it is not known.
+    @discardableResult
+    func run(_ write: EntryWrite) throws -> ExternalPurchaseRow? {
+        guard !write.isOfEntriesAlone else { return nil }
+        let (table, now) = (ExternalPurchasesTable(connection: write.connection), write.transaction.now)
+        guard
+            var row = try table.row(id, appKey: write.app.key)
+                ?? token.map({ try ExternalPurchaseRow(first: $0, write) })
+        else {
+            try write.impossible("the token is not known")
+            return nil
+        }
+        if let token {
+            row.add(token, at: now)
+            (row.isStated, row.isDuplicate) = (true, isDuplicate ?? false)
+        }
+        for item in lineItems ?? [] {
+            var written =
+                try table.item(item.id, appKey: write.app.key)
+                ?? ExternalItemRow(appKey: write.app.key, id: item.id, entryKey: row.entryKey, content: item.content)
+            written.content = item.content
+            try table.write(written)
+        }
+        row.isRefused = false
+        try row.noteItems(try table.items(of: row), at: now)
+        try table.write(row, at: now)
+        return row
+    }
+}
+
+extension ExternalPurchaseRow {
+    init(first token: ExternalPurchase, _ write: EntryWrite) throws(LedgerStorageError) {
+        let environment = ExternalPurchase.environment(ofID: token.id)
+        self.init(
+            entryKey: write.entry.key, appKey: write.app.key,
+            environment: try write.transaction.environments.keyToWrite(of: environment), externalID: token.id)
+    }
+
+    /// Adds what is not known of a token. Without a report it is due when it ends, or a day before Apple asks.
+    mutating func add(_ token: ExternalPurchase, at now: Timestamp) {
+        (bundleID, tokenType) = (bundleID ?? token.bundleID, tokenType ?? token.tokenType)
+        createdAt = createdAt ?? token.createdAt.map { Timestamp(millisecondsSince1970: $0) }
+        expiresAt = expiresAt ?? token.expiresAt.map { Timestamp(millisecondsSince1970: $0) }
+        tokenDueAt =
+            tokenDueAt ?? expiresAt
+            ?? (createdAt ?? now).adding(milliseconds: ExternalPurchase.reportedAfter, times: 1)
+    }
+
+    mutating func noteItems(_ items: [ExternalItemRow], at now: Timestamp) throws(LedgerStorageError) {
+        itemsSince = items.contains(where: \.isWaiting) ? itemsSince ?? now : nil
+    }
+}
+
+extension NotificationEvents {
+    /// Records the token of a notification, and tells that a report is wanted.
+    func writeExternalPurchase(_ token: ExternalPurchase, _ details: NotificationDetails, _ write: EntryWrite) throws {
+        let table = ExternalPurchasesTable(connection: transaction.connection)
+        var row = try table.row(token.id, appKey: app.key) ?? ExternalPurchaseRow(first: token, write)
+        row.add(token, at: transaction.now)
+        let isAsked = [NotificationSubtype.unreported, .activeTokenReminder].contains {
+            $0.rawValue.isSame(as: details.subtype)
+        }
+        if isAsked {
+            let due = transaction.now.adding(milliseconds: ExternalPurchase.answeredAfter, times: 1)
+            row.tokenDueAt = min(row.tokenDueAt ?? due, due)
+            var event = LedgerEvents(transaction, app: app, entry: entry).event(.externalPurchaseTokenDue)
+            (event.environment, event.figures.submission) = (row.environment, row.externalID)
+            (event.figures.reason, event.figures.until) = (details.subtype, row.dueAt)
+            try transaction.tell(event, to: nil)
+        }
+        try table.write(row, at: transaction.now)
+    }
+}
