@@ -16,7 +16,7 @@ struct CommitmentTests {
     private static func payment(_ number: Int64, signed: Double? = nil) -> SignedTransactionTemplate {
         let start = Double(number - 1) * 30
         return LedgerWorld.template(
-            "90\(number)", product: LedgerWorld.yearly, kind: .autoRenewableSubscription
+            "90\(number)", product: LedgerWorld.yearly
         ) {
             $0.originalTransactionID = "901"
             $0.purchaseDate = date(start)
@@ -67,7 +67,7 @@ struct CommitmentTests {
         let end = "\(Timestamp(Self.date(360)))"
         try await LedgerWorld.with { world in
             // Only the transaction states it.
-            _ = try await world.claim("901", product: LedgerWorld.yearly, try MintedWorld.mint(Self.payment(1)))
+            _ = try await world.claim("901", try MintedWorld.mint(Self.payment(1)))
             let first = try #require(try await world.entitlement(LedgerWorld.yearly)?.renewal)
             #expect(Self.commitment(first.info) == ["1", "12", end, "-"])
             #expect(first.stamp == Timestamp(Self.date(0)) && first.info.autoRenewStatus == nil)
@@ -89,12 +89,11 @@ struct CommitmentTests {
                 purchases.map { Self.commitment($0.renewal?.info) } == [["2", "12", end, "-"], ["1", "12", end, "-"]])
             // Another form of a member is not shown; a plain subscription has none.
             _ = try await world.claim(
-                "950", product: LedgerWorld.monthly,
+                "950",
                 try LedgerWorld.period("950", original: "950", from: 0) {
                     $0.commitmentInfo = [Claim("billingPeriodNumber", .string("one"))]
                 })
-            _ = try await world.claim(
-                "951", product: LedgerWorld.monthly, try LedgerWorld.period("951", original: "951", from: 0))
+            _ = try await world.claim("951", try LedgerWorld.period("951", original: "951", from: 0))
             #expect(try await Self.purchases(world).prefix(2).allSatisfy { $0.renewal == nil })
         }
     }
@@ -104,10 +103,9 @@ struct CommitmentTests {
         let steps: [(day: Double, follows: Int64)] = [(1, 1), (2, 0), (3, 1)]
         for order in steps.indices.permutations {
             try await LedgerWorld.with { world in
-                _ = try await world.claim("901", product: LedgerWorld.yearly, try MintedWorld.mint(Self.payment(1)))
+                _ = try await world.claim("901", try MintedWorld.mint(Self.payment(1)))
                 for place in order + order {
-                    try await world.observe(
-                        try Self.news(1, on: steps[place].day, follows: steps[place].follows))
+                    try await world.observe(try Self.news(1, on: steps[place].day, follows: steps[place].follows))
                 }
                 let events = try await world.ledger.answer(EventList(app: "example", limit: 100)).map(\.content)
                     .filter { $0.type == EventType.renewalChanged.rawValue }

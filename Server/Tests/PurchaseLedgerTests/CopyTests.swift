@@ -7,6 +7,8 @@ import Testing
 
 @Suite("Copies", .tags(.everyEngine))
 struct CopyTests {
+    var sealed: SealedWorld { CurrentWorld.opened() }
+
     /// A sealed ledger in a SQLite file with every kind of row, and with more leaves than fit into a tile.
     private static func withLedger(
         steps: Int = 150, orders count: Int = 250, _ body: (SealedWorld) async throws -> Void
@@ -28,7 +30,7 @@ struct CopyTests {
                 _ = try await world.claim("in \(name)", customer: name, try LedgerWorld.signed("in \(name)"))
             }
             _ = try await world.claim("forged", Array("not a receipt".utf8))
-            _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "alice", isTester: true))
+            try await world.tester("alice", true)
             try await sealed.write(count)
             _ = try await sealed.sealing.round()
             try await fillEmptyTables(sealed.database)
@@ -72,15 +74,6 @@ struct CopyTests {
     /// The source in the form in which the copying process has it open, beside a server that runs all the time.
     private static func source(_ sealed: SealedWorld) throws -> SQLiteDatabase {
         try SQLiteDatabase(path: sealed.path("assay.sqlite"))
-    }
-
-    private static func kind(_ body: () async throws -> Void) async -> LedgerStorageError.Kind? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? LedgerStorageError)?.kind
-        }
     }
 
     private static func code(_ body: () async throws -> Void) async -> CopyError.Code? {
@@ -200,17 +193,19 @@ struct CopyTests {
                     }
                     guard interruptions % 7 == 1 else { continue }
                     let server = try open()
-                    #expect(await Self.kind { try await LedgerMigrations.requireCurrent(server) } == .copyUnfinished)
-                    #expect(await Self.kind { try await LedgerMigrations.migrate(server, now: 0) } == .copyUnfinished)
+                    #expect(
+                        await storageFailure { try await LedgerMigrations.requireCurrent(server) } == .copyUnfinished)
+                    #expect(
+                        await storageFailure { try await LedgerMigrations.migrate(server, now: 0) } == .copyUnfinished)
                     try await server.close()
                     // A server that was running all the time.
-                    #expect(await Self.kind { _ = try await sealed.world.order() } == .moved)
+                    #expect(await storageFailure { _ = try await sealed.world.order() } == .moved)
                 }
                 #expect(interruptions > 20)
                 let target = try open()
                 #expect(try await DatabaseContent(target).differences(from: before) == [])
                 #expect(try await Self.world(target, sealed).ledger.auditLog([]).findings == [])
-                #expect(await Self.kind { _ = try await sealed.world.order() } == .moved)
+                #expect(await storageFailure { _ = try await sealed.world.order() } == .moved)
                 try await target.close()
             }
         }
@@ -247,7 +242,7 @@ struct CopyTests {
             try await LedgerMigrations.migrate(migrated, now: 0)
             _ = try await Self.copy(sealed, from: source, to: migrated).run()
             // An unfinished copy cannot be a source.
-            let kind = await Self.kind { _ = try await Self.copy(sealed, from: targets[1], to: used).run() }
+            let kind = await storageFailure { _ = try await Self.copy(sealed, from: targets[1], to: used).run() }
             #expect(kind == .copyUnfinished)
             // The source of a finished copy stays unchanged, so it can be copied again: a backup is restored twice.
             let again = try SQLiteDatabase(path: sealed.path("again"))
@@ -307,7 +302,7 @@ struct CopyTests {
         }
     }
 
-    @Test("A target with a changed row, or a source with a changed log, never becomes a ledger")
+    @Test("A target with a changed row, or a source with a changed log, never becomes a ledger", .sealed)
     func comparison() async throws {
         struct Interruption: Error {}
         try await SealedWorld.with { sealed in
@@ -324,51 +319,47 @@ struct CopyTests {
             try await attacker.write { _ = try $0.execute("UPDATE orders SET quantity = 9 WHERE order_key = 7", []) }
             let code = await Self.code { _ = try await Self.copy(sealed, from: sealed.database, to: target).run() }
             #expect(code == .tablesDiffer)
-            #expect(await Self.kind { try await LedgerMigrations.requireCurrent(attacker) } == .copyUnfinished)
+            #expect(await storageFailure { try await LedgerMigrations.requireCurrent(attacker) } == .copyUnfinished)
             try await attacker.close()
             try await target.close()
         }
-        try await SealedWorld.with { sealed in
-            try await sealed.write(20)
-            _ = try await sealed.sealing.round()
-            // An authentic leaf in the place of another.
-            try await sealed.tamper([
-                """
-                UPDATE journal SET (leaf, mac) = (SELECT leaf, mac FROM journal WHERE entry_key = 3) WHERE entry_key = 5
-                """
-            ])
-            let target = try SQLiteDatabase(path: sealed.path("target"))
-            let (source, clock) = (sealed.database, sealed.world.clock)
-            let code = await Self.code {
-                _ = try await LedgerCopy(from: source, to: target, entryKey: sealed.entryKey) { clock.now }.run()
-            }
-            #expect(code == .logDiffers)
-            try await target.close()
-            let opened = try SQLiteDatabase(path: sealed.path("target"))
-            #expect(await Self.kind { try await LedgerMigrations.requireCurrent(opened) } == .copyUnfinished)
-            try await opened.close()
+        try await sealed.write(20)
+        _ = try await sealed.sealing.round()
+        // An authentic leaf in the place of another.
+        try await sealed.tamper([
+            """
+            UPDATE journal SET (leaf, mac) = (SELECT leaf, mac FROM journal WHERE entry_key = 3) WHERE entry_key = 5
+            """
+        ])
+        let target = try SQLiteDatabase(path: sealed.path("target"))
+        let (source, clock) = (sealed.database, sealed.world.clock)
+        let code = await Self.code {
+            _ = try await LedgerCopy(from: source, to: target, entryKey: sealed.entryKey) { clock.now }.run()
         }
+        #expect(code == .logDiffers)
+        try await target.close()
+        let opened = try SQLiteDatabase(path: sealed.path("target"))
+        #expect(await storageFailure { try await LedgerMigrations.requireCurrent(opened) } == .copyUnfinished)
+        try await opened.close()
     }
 
-    @Test("Each page is found by the primary key, and is read in one step without sorting")
+    @Test("Each page is found by the primary key, and is read in one step without sorting", .sealed)
     func plans() async throws {
-        try await SealedWorld.with { sealed in
-            try await sealed.write(3)
-            _ = try await sealed.sealing.round()
-            let recorder = RecordingDatabase(sealed.database)
-            let target = try SQLiteDatabase(path: sealed.path("target"))
-            var copy = try Self.copy(sealed, from: recorder, to: target)
-            copy.pageRows = 1
-            _ = try await copy.run()
-            let pages = recorder.takeCalls().filter { $0.sql.contains(" LIMIT ?") && $0.sql.contains("WHERE (") }
-            #expect(pages.count > 20)
-            for page in pages {
-                let plan = try await sealed.database.read(.lists) { connection in
-                    try connection.rows("EXPLAIN QUERY PLAN \(page.sql)", page.parameters).map { "\($0.values)" }
-                }.joined()
-                #expect(plan.contains("SEARCH") && !plan.contains("TEMP B-TREE"), "\(page.sql): \(plan)")
-            }
-            try await target.close()
+        try await sealed.write(3)
+        _ = try await sealed.sealing.round()
+        let recorder = RecordingDatabase(sealed.database)
+        let target = try SQLiteDatabase(path: sealed.path("target"))
+        var copy = try Self.copy(sealed, from: recorder, to: target)
+        copy.pageRows = 1
+        _ = try await copy.run()
+        let pages = recorder.takeCalls().filter { $0.sql.contains(" LIMIT ?") && $0.sql.contains("WHERE (") }
+        #expect(pages.count > 20)
+        for page in pages {
+            let plan = try await sealed.database.read(.lists) { connection in
+                try connection.rows("EXPLAIN QUERY PLAN \(page.sql)", page.parameters).map { "\($0.values)" }
+            }.joined()
+            #expect(plan.contains("SEARCH") && !plan.contains("TEMP B-TREE"), "\(page.sql): \(plan)")
         }
+        try await target.close()
     }
 }

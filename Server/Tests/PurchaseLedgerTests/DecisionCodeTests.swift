@@ -54,8 +54,7 @@ struct DecisionCodeTests {
             for (number, code) in codes.enumerated() {
                 let claim = try await world.claim("\(number)", try LedgerWorld.coinReceipt(number))
                 outcomes.append(claim)
-                outcomes.append(
-                    try await world.decision(claim.submissionID, AppStoreAnswer(refusal: Rejection(code))))
+                outcomes.append(try await world.decision(claim.submissionID, AppStoreAnswer(refusal: Rejection(code))))
             }
             try await database.close()
         }
@@ -110,7 +109,7 @@ struct DecisionCodeTests {
         outcomes.append(try await world.claim("1", try MintedWorld.mint(MintedWorld.appTransaction())))
         outcomes.append(try await world.claim("1", try LedgerWorld.receipt([])))
         outcomes.append(try await world.claim("2", evidence))
-        outcomes.append(try await world.claim("1", product: LedgerWorld.pro, evidence))
+        outcomes.append(try await world.claim("1", evidence))
         let unknown = try LedgerWorld.signed("2", product: "com.example.app.unknown")
         outcomes.append(try await world.claim("2", product: "com.example.app.unknown", unknown))
         let wrong = try LedgerWorld.signed("3", product: "com.example.app.wrong")
@@ -124,10 +123,7 @@ struct DecisionCodeTests {
         let clean = try LedgerWorld.signed("11")
         outcomes.append(try await world.claim("11", clean))
         outcomes.append(try await world.claim("11", customer: "bob", clean))
-        let revoked = try LedgerWorld.signed("11") {
-            $0.signedDate = $0.signedDate?.addingTimeInterval(60)
-            $0.revocationDate = $0.signedDate
-        }
+        let revoked = try LedgerWorld.signed("11") { $0.refund(at: $0.signedDate?.addingTimeInterval(60)) }
         outcomes.append(try await world.claim("11", revoked))
         outcomes.append(try await world.claim("11", clean))
         var cancelled = MintedWorld.purchases()[1]
@@ -136,14 +132,14 @@ struct DecisionCodeTests {
             try await world.claim(
                 "2000000000000002", product: LedgerWorld.pro, try LedgerWorld.receipt([cancelled])))
         let upgraded = try LedgerWorld.period("12", original: "12", from: 0) { $0.isUpgraded = true }
-        outcomes.append(try await world.claim("12", product: LedgerWorld.monthly, upgraded))
+        outcomes.append(try await world.claim("12", upgraded))
         let expired = try LedgerWorld.period("13", original: "13", from: -60)
-        outcomes.append(try await world.claim("13", product: LedgerWorld.monthly, expired))
+        outcomes.append(try await world.claim("13", expired))
         let endless = try LedgerWorld.period("15", original: "15", from: 0) { $0.expiresDate = nil }
-        outcomes.append(try await world.claim("15", product: LedgerWorld.monthly, customer: "erin", endless))
+        outcomes.append(try await world.claim("15", customer: "erin", endless))
         let erased = try LedgerWorld.signed("16")
         _ = try await world.claim("16", customer: "frank", erased)
-        _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "frank", reason: "by letter"))
+        try await world.erase("frank")
         outcomes.append(try await world.claim("16", customer: "bob", erased))
         let order = try await world.order("carol")
         let carols = try LedgerWorld.signed("14") { $0.appAccountToken = order.appAccountToken.uuidString.lowercased() }
@@ -174,10 +170,7 @@ struct DecisionCodeTests {
         outcomes.append(try await claim("24", order))
         outcomes.append(try await claim("25", order))
         _ = try await world.observe(
-            try LedgerWorld.signed("24") {
-                $0.signedDate = $0.signedDate?.addingTimeInterval(60)
-                $0.revocationDate = $0.signedDate
-            })
+            try LedgerWorld.signed("24") { $0.refund(at: $0.signedDate?.addingTimeInterval(60)) })
         outcomes.append(try await claim("26", order))
         let cancelled = try await world.order("dora").id
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: cancelled))

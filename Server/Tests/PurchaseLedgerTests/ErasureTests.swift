@@ -8,12 +8,10 @@ import Testing
 
 @Suite("Erasing a person", .tags(.everyEngine))
 struct ErasureTests {
-    private static let name = "alice-of-4711"
-    private static let reason = "asked by letter"
+    var world: LedgerWorld { CurrentWorld.opened() }
+    var folder: URL { CurrentWorld.opened() }
 
-    private func erase(_ world: LedgerWorld) async throws -> EraseCustomer.Outcome {
-        try await world.ledger.perform(EraseCustomer(app: "example", customerID: Self.name, reason: Self.reason))
-    }
+    private static let name = "alice-of-4711"
 
     /// All data that a customer can leave in the tables.
     private func live(_ world: LedgerWorld) async throws -> (token: UUID, evidence: [[UInt8]]) {
@@ -37,11 +35,9 @@ struct ErasureTests {
         try await world.observe(period)
         try await world.observe(period)
         let receipt = try LedgerWorld.receipt([
-            PurchaseTemplate(
-                productID: LedgerWorld.pro, transactionID: "5", purchaseDate: MintedWorld.moment)
+            PurchaseTemplate(productID: LedgerWorld.pro, transactionID: "5", purchaseDate: MintedWorld.moment)
         ])
-        _ = try await world.ledger.restore(
-            RestoreSubmission(app: "example", customerID: "guest of \(Self.name)", evidence: [receipt]))
+        try await world.restore(of: "guest of \(Self.name)", [receipt])
         try await world.ledger.perform(
             MergeCustomers(
                 app: "example", customerID: "guest of \(Self.name)", into: Self.name, reason: "was \(Self.name)"))
@@ -49,7 +45,7 @@ struct ErasureTests {
             GrantByHand(
                 app: "example", customerID: Self.name, productID: LedgerWorld.coins, quantity: 2,
                 reason: "gift to \(Self.name)"))
-        _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: Self.name, isTester: true))
+        try await world.tester(Self.name, true)
         _ = try await world.ledger.perform(
             RevokeByHand(
                 app: "example", customerID: Self.name, .purchase(transactionID: "5", environment: nil),
@@ -82,34 +78,32 @@ struct ErasureTests {
         }
     }
 
-    @Test("Afterwards no table contains the name, the token or the evidence, and neither does a vacuumed file")
+    @Test("Afterwards no table contains the name, the token or the evidence, and neither does a vacuumed file", .folder)
     func nothingLeft() async throws {
-        try await TemporaryFolder.with { folder in
-            let file = folder.appending(path: "assay.sqlite")
-            let database = try SQLiteDatabase(path: file.path)
-            let world = try await LedgerWorld(database)
-            let (token, evidence) = try await live(world)
-            let needles = [
-                Array(Self.name.utf8), Array(token.uuidString.lowercased().utf8), token.bytes,
-            ]
-            for needle in needles { #expect(try await !places(of: needle, world).isEmpty) }
-            let erased = try await erase(world)
-            // They include the transaction of the refused claim: nobody else has it.
-            #expect(erased.transactions == 4 && erased.evidence == 4 && erased.keptEvidence == 0)
-            for needle in needles { #expect(try await places(of: needle, world) == []) }
-            for bytes in evidence {
-                let hash = Array(SHA256.hash(data: bytes))
-                #expect(try await world.ledger.answer(EvidenceByHash(sha256: hash)) == nil)
-                #expect(try await !places(of: hash, world).isEmpty)
-            }
-            #expect(try await world.ledger.audit().findings == [])
-            try await database.close()
-            let tidy = try SQLiteDatabase(path: file.path)
-            try await tidy.vacuum()
-            try await tidy.close()
-            let bytes = try Data(contentsOf: file)
-            for needle in needles { #expect(bytes.range(of: Data(needle)) == nil) }
+        let file = folder.appending(path: "assay.sqlite")
+        let database = try SQLiteDatabase(path: file.path)
+        let world = try await LedgerWorld(database)
+        let (token, evidence) = try await live(world)
+        let needles = [
+            Array(Self.name.utf8), Array(token.uuidString.lowercased().utf8), token.bytes,
+        ]
+        for needle in needles { #expect(try await !places(of: needle, world).isEmpty) }
+        let erased = try await world.erase(Self.name)
+        // They include the transaction of the refused claim: nobody else has it.
+        #expect(erased.transactions == 4 && erased.evidence == 4 && erased.keptEvidence == 0)
+        for needle in needles { #expect(try await places(of: needle, world) == []) }
+        for bytes in evidence {
+            let hash = Array(SHA256.hash(data: bytes))
+            #expect(try await world.ledger.answer(EvidenceByHash(sha256: hash)) == nil)
+            #expect(try await !places(of: hash, world).isEmpty)
         }
+        #expect(try await world.ledger.audit().findings == [])
+        try await database.close()
+        let tidy = try SQLiteDatabase(path: file.path)
+        try await tidy.vacuum()
+        try await tidy.close()
+        let bytes = try Data(contentsOf: file)
+        for needle in needles { #expect(bytes.range(of: Data(needle)) == nil) }
     }
 
     @Test(
@@ -120,8 +114,8 @@ struct ErasureTests {
     func staysClaimed(_ policy: TransferPolicy) async throws {
         try await LedgerWorld.with({ $0.transfer = policy }) { world in
             let (_, evidence) = try await live(world)
-            _ = try await erase(world)
-            await #expect(throws: LedgerRefusal.self) { try await erase(world) }
+            try await world.erase(Self.name)
+            await #expect(throws: LedgerRefusal.self) { try await world.erase(Self.name) }
             await #expect(throws: LedgerRefusal.self) {
                 try await world.ledger.answer(CustomerSummary(app: "example", customerID: Self.name))
             }
@@ -135,88 +129,80 @@ struct ErasureTests {
                     #expect(claim.rejection?.code == "purchase_erased" && claim.claimedBy == nil)
                     #expect(claim.disposition == .refused && claim.entitlement == nil)
                 }
-                let restored = try await world.ledger.restore(
-                    RestoreSubmission(app: "example", customerID: customer, evidence: evidence))
+                let restored = try await world.restore(of: customer, evidence)
                 #expect(restored.purchases.map(\.code) == ["purchase_erased", "purchase_erased", "purchase_erased"])
-                let answer = try await world.ledger.answer(EntitlementsOfCustomer(app: "example", customerID: customer))
+                let answer = try await world.entitlements(of: customer)
                 #expect(answer.entitlements.isEmpty && answer.named.isEmpty)
             }
             await #expect(throws: LedgerRefusal.self) {
-                try await world.ledger.perform(
-                    MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "please"))
+                try await world.move("1", to: "bob")
             }
             // A renewal of the subscription was bought after the erasure.
             try await world.observe(try LedgerWorld.period("902", from: 30))
-            let renewal = try await world.claim(
-                "902", product: LedgerWorld.monthly, customer: "bob", try LedgerWorld.period("902", from: 30))
+            let renewal = try await world.claim("902", customer: "bob", try LedgerWorld.period("902", from: 30))
             #expect(renewal.code == "accepted" && renewal.disposition == .granted)
         }
     }
 
-    @Test("Other customers keep their purchases and their evidence")
+    @Test("Other customers keep their purchases and their evidence", .ledger)
     func others() async throws {
-        try await LedgerWorld.with { world in
-            let token = UUID()
-            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: Self.name, token: token))
-            // Carol got a purchase with Alice's token, and Bob claimed a purchase that Alice had claimed first.
-            let moved = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable) {
-                $0.appAccountToken = token.uuidString.lowercased()
-            }
-            _ = try await world.claim("1", product: LedgerWorld.pro, customer: Self.name, moved)
-            _ = try await world.ledger.perform(
-                MovePurchase(app: "example", transactionID: "1", to: "carol", reason: "family"))
-            func coin(_ id: String) -> PurchaseTemplate {
-                var coin = PurchaseTemplate(
-                    productID: LedgerWorld.coins, transactionID: id, purchaseDate: MintedWorld.moment)
-                coin.originalTransactionID = id
-                coin.productType = .consumable
-                return coin
-            }
-            let both = try LedgerWorld.receipt([coin("2"), coin("3")])
-            _ = try await world.claim("2", customer: Self.name, both)
-            _ = try await world.claim("3", customer: "bob", try LedgerWorld.receipt([coin("3")]))
-            let before = try await world.entitlement(of: "bob", environment: .sandbox)
-            #expect(before?.balance == 1)
-            let erased = try await erase(world)
-            #expect(erased.keptEvidence == 2 && erased.evidence == 0 && erased.transactions == 1)
-            #expect(try await world.entitlement(LedgerWorld.pro, of: "carol")?.state == .active)
-            #expect(try await world.entitlement(of: "bob", environment: .sandbox) == before)
-            #expect(try await places(of: Array(Self.name.utf8), world) == [])
-            #expect(try await world.claim("2", customer: "bob", both).rejection?.code == "purchase_erased")
+        let token = UUID()
+        try await world.assign(token, to: Self.name)
+        // Carol got a purchase with Alice's token, and Bob claimed a purchase that Alice had claimed first.
+        let moved = try LedgerWorld.signed("1", product: LedgerWorld.pro) {
+            $0.appAccountToken = token.uuidString.lowercased()
         }
+        _ = try await world.claim("1", customer: Self.name, moved)
+        try await world.move("1", to: "carol")
+        func coin(_ id: String) -> PurchaseTemplate {
+            var coin = PurchaseTemplate(
+                productID: LedgerWorld.coins, transactionID: id, purchaseDate: MintedWorld.moment)
+            coin.originalTransactionID = id
+            coin.productType = .consumable
+            return coin
+        }
+        let both = try LedgerWorld.receipt([coin("2"), coin("3")])
+        _ = try await world.claim("2", customer: Self.name, both)
+        _ = try await world.claim("3", customer: "bob", try LedgerWorld.receipt([coin("3")]))
+        let before = try await world.entitlement(of: "bob", environment: .sandbox)
+        #expect(before?.balance == 1)
+        let erased = try await world.erase(Self.name)
+        #expect(erased.keptEvidence == 2 && erased.evidence == 0 && erased.transactions == 1)
+        #expect(try await world.entitlement(LedgerWorld.pro, of: "carol")?.state == .active)
+        #expect(try await world.entitlement(of: "bob", environment: .sandbox) == before)
+        #expect(try await places(of: Array(Self.name.utf8), world) == [])
+        #expect(try await world.claim("2", customer: "bob", both).rejection?.code == "purchase_erased")
     }
 
-    @Test("Details or evidence that are missing without an erasure are reported, and nothing else")
+    @Test("Details or evidence that are missing without an erasure are reported, and nothing else", .folder)
     func missing() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-            let world = try await LedgerWorld(database)
-            _ = try await live(world)
-            _ = try await erase(world)
-            let bob = try LedgerWorld.signed("77")
-            let claim = try await world.claim("77", customer: "bob", bob)
-            #expect(try await world.ledger.audit().findings == [])
-            try await database.write { connection in
-                _ = try connection.execute(
-                    "UPDATE evidence SET content = NULL WHERE sha256 = ?1", [.blob(Array(SHA256.hash(data: bob)))])
-            }
-            func missing() async throws -> Int {
-                try await world.ledger.audit().findings.count { $0.kind == .missingWithoutErasure }
-            }
-            #expect(try await missing() == 1)
-            try await database.write { connection in
-                _ = try connection.execute(
-                    "UPDATE journal SET details = NULL, salt = NULL WHERE entry_id = ?1",
-                    [.blob(claim.submissionID.bytes)])
-            }
-            #expect(try await missing() == 2)
-            // Without the details of the erasure, everything that it listed counts as missing.
-            try await database.write { connection in
-                _ = try connection.execute("UPDATE journal SET details = NULL WHERE kind = 11", [])
-            }
-            #expect(try await missing() > 10)
-            try await database.close()
+        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        let world = try await LedgerWorld(database)
+        _ = try await live(world)
+        try await world.erase(Self.name)
+        let bob = try LedgerWorld.signed("77")
+        let claim = try await world.claim("77", customer: "bob", bob)
+        #expect(try await world.ledger.audit().findings == [])
+        try await database.write { connection in
+            _ = try connection.execute(
+                "UPDATE evidence SET content = NULL WHERE sha256 = ?1", [.blob(Array(SHA256.hash(data: bob)))])
         }
+        func missing() async throws -> Int {
+            try await world.ledger.audit().findings.count { $0.kind == .missingWithoutErasure }
+        }
+        #expect(try await missing() == 1)
+        try await database.write { connection in
+            _ = try connection.execute(
+                "UPDATE journal SET details = NULL, salt = NULL WHERE entry_id = ?1",
+                [.blob(claim.submissionID.bytes)])
+        }
+        #expect(try await missing() == 2)
+        // Without the details of the erasure, everything that it listed counts as missing.
+        try await database.write { connection in
+            _ = try connection.execute("UPDATE journal SET details = NULL WHERE kind = 11", [])
+        }
+        #expect(try await missing() > 10)
+        try await database.close()
     }
 
     @Test("The App Store's answer about an unknown claim is a finding, and changes nothing")
@@ -243,5 +229,90 @@ struct ErasureTests {
             #expect(try await world.ledger.audit().findings.map(\.kind) == [.entryImpossible])
             #expect(try await world.entitlement()?.balance == 1)
         }
+    }
+}
+
+/// Erasures of customers in a family that shares a subscription.
+@Suite("Erasures in a family", .tags(.everyEngine), .ledger)
+struct SharedCopyErasureTests {
+    let world: LedgerWorld = CurrentWorld.opened()
+
+    private static func period(_ id: String, isShared: Bool = false) -> SignedTransactionTemplate {
+        LedgerWorld.template(id, product: LedgerWorld.monthly) {
+            $0.originalTransactionID = "900"
+            $0.expiresDate = $0.purchaseDate?.addingTimeInterval(30 * 86_400)
+            if isShared { ($0.inAppOwnershipType, $0.appTransactionID) = ("FAMILY_SHARED", "77") }
+        }
+    }
+
+    private static func erase(_ customer: String, _ world: LedgerWorld) async throws -> EraseCustomer.Outcome {
+        try await world.erase(customer)
+    }
+
+    private static func claim(
+        _ period: SignedTransactionTemplate, _ customer: String, _ world: LedgerWorld
+    ) async throws -> PurchaseOutcome {
+        try await world.claim(
+            period.transactionID ?? "", product: LedgerWorld.monthly, customer: customer, try MintedWorld.mint(period))
+    }
+
+    @Test(
+        "C.12 A manual revocation of a member's copy ends with the erasure of the customer of whom it was said, also for the copy's later owner",
+        arguments: [false, true], [false, true])
+    func revokedCopy(hasPurchaser: Bool, isLifted: Bool) async throws {
+        let copy = Self.period("902", isShared: true)
+        if hasPurchaser { _ = try await Self.claim(Self.period("901"), "carol", world) }
+        _ = try await Self.claim(copy, "bob", world)
+        world.clock.advance(seconds: 60)
+        let id = try await world.revoke("902", of: "bob")
+        try await world.move("902", to: "alice")
+        world.clock.advance(seconds: 60)
+        #expect(try await world.entitlement(LedgerWorld.monthly)?.reason == .revokedByHand)
+        #expect(try await Self.claim(copy, "alice", world).code == "purchase_withdrawn")
+        if isLifted {
+            try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: id))
+            world.clock.advance(seconds: 60)
+        }
+        _ = try await Self.erase("bob", world)
+        #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .active)
+        let carols = try await world.entitlement(LedgerWorld.monthly, of: "carol")
+        #expect((carols?.state == .active) == hasPurchaser)
+    }
+
+    /// A notification that the subscription does not renew.
+    private static func news(beside period: SignedTransactionTemplate) throws -> [UInt8] {
+        var renewal = RenewalInfoTemplate(transaction: period)
+        renewal.autoRenewStatus = 0
+        var template = NotificationTemplate(
+            notificationType: "DID_CHANGE_RENEWAL_STATUS", transaction: period, renewalInfo: renewal)
+        template.data?.status = 1
+        template.notificationUUID = UUID().uuidString.lowercased()
+        return try MintedWorld.mint(template)
+    }
+
+    @Test(
+        "C.12 The renewal info and the status of a subscription stay with their evidence while a member's copy is held",
+        arguments: [false, true])
+    func heldCopy(isSignedBesideCopy: Bool) async throws {
+        let (own, copy) = (Self.period("901"), Self.period("902", isShared: true))
+        _ = try await Self.claim(own, "alice", world)
+        try await world.observe(try MintedWorld.mint(copy))
+        try await world.observe(try Self.news(beside: own))
+        if isSignedBesideCopy { try await world.observe(try Self.news(beside: copy)) }
+        let erased = try await Self.erase("alice", world)
+        #expect(erased.transactions == 1 && erased.evidence == 1 && erased.keptEvidence == 1)
+        try await world.requireConsistency()
+        #expect(try await Self.claim(copy, "bob", world).code == "accepted")
+        let entitlement = try await world.entitlement(LedgerWorld.monthly, of: "bob")
+        #expect(entitlement?.state == .active && entitlement?.renewal?.info.autoRenewStatus == 0)
+    }
+
+    @Test("C.12 The renewal info of a subscription goes with its evidence if nobody else has a copy")
+    func noCopy() async throws {
+        let own = Self.period("901")
+        _ = try await Self.claim(own, "alice", world)
+        try await world.observe(try Self.news(beside: own))
+        let erased = try await Self.erase("alice", world)
+        #expect(erased.transactions == 1 && erased.evidence == 2 && erased.keptEvidence == 0)
     }
 }

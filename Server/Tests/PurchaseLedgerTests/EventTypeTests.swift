@@ -9,27 +9,27 @@ import Testing
 /// The events of each change: one history in which every type occurs.
 @Suite("Types of events")
 struct EventTypeTests {
-    @Test("Each change writes its type of event, in order, and duplicate evidence writes none")
+    var folder: URL { CurrentWorld.opened() }
+
+    @Test("Each change writes its type of event, in order, and duplicate evidence writes none", .folder)
     func allTypes() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-            var history = EventHistory(world: try await LedgerWorld(database))
-            try await orders(&history)
-            try await subscription(&history)
-            try await owners(&history)
-            try await operators(&history)
-            try await seats(&history)
-            try await settings(&history)
-            try await appStore(&history)
-            try await notifications(&history)
-            let world = history.world
-            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
-            try await history.expect(.customerErased)
-            #expect(history.types == Set(EventType.allCases))
-            try history.expectDocumentation()
-            try await history.world.requireConsistency()
-            try await database.close()
-        }
+        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        var history = EventHistory(world: try await LedgerWorld(database))
+        try await orders(&history)
+        try await subscription(&history)
+        try await owners(&history)
+        try await operators(&history)
+        try await seats(&history)
+        try await settings(&history)
+        try await appStore(&history)
+        try await notifications(&history)
+        let world = history.world
+        try await world.erase("bob")
+        try await history.expect(.customerErased)
+        #expect(history.types == Set(EventType.allCases))
+        try history.expectDocumentation()
+        try await history.world.requireConsistency()
+        try await database.close()
     }
 
     private func orders(_ history: inout EventHistory) async throws {
@@ -48,11 +48,11 @@ struct EventTypeTests {
         try await history.expect()
         try await world.observe(try coins("1", signedAfter: 20))
         try await history.expect(.reversed, .orderRestored)
-        _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+        try await world.fulfil(order.id)
         try await history.expect(.orderFulfilled)
         // Fulfilling took the lot of two.
         #expect(try await history.balance == 0)
-        _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+        try await world.fulfil(order.id)
         try await history.expect()
         let unwanted = try await world.order()
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: unwanted.id))
@@ -88,14 +88,13 @@ struct EventTypeTests {
     private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {
         try LedgerWorld.signed(id) {
             $0.quantity = 2
-            $0.signedDate = $0.purchaseDate?.addingTimeInterval(seconds)
-            if revoked { $0.revocationDate = $0.signedDate }
+            $0.sign($0.purchaseDate?.addingTimeInterval(seconds), isRevoked: revoked)
         }
     }
 
     private func subscription(_ history: inout EventHistory) async throws {
         let world = history.world
-        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
         try await history.expect(.granted)
         try await world.observe(try LedgerWorld.period("902", from: 30))
         try await history.expect(.renewed)
@@ -112,7 +111,7 @@ struct EventTypeTests {
                 $0.isUpgraded = true
             })
         try await history.expect(.upgraded)
-        let template = LedgerWorld.template("902", product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+        let template = LedgerWorld.template("902", product: LedgerWorld.monthly) {
             $0.originalTransactionID = "900"
         }
         var renewal = RenewalInfoTemplate(transaction: template)
@@ -137,9 +136,9 @@ struct EventTypeTests {
         // Once for each pair of customers.
         try await history.expect(.claimConflict)
         let token = UUID()
-        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+        try await world.assign(token, to: "carol")
         try await history.expect(.tokenAssigned)
-        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+        try await world.assign(token, to: "carol")
         try await history.expect()
         try await world.observe(
             try LedgerWorld.signed("1") {
@@ -149,17 +148,15 @@ struct EventTypeTests {
             })
         // One for each of the two customers.
         try await history.expect(.transferred, .transferred)
-        try await world.ledger.perform(MergeCustomers(app: "example", customerID: "carol", into: "dora"))
+        try await world.merge("carol", into: "dora")
         try await history.expect(.customerMerged)
     }
 
     private func operators(_ history: inout EventHistory) async throws {
         let world = history.world
-        let grant = try await world.ledger.perform(
-            GrantByHand(app: "example", customerID: "bob", productID: LedgerWorld.pro, reason: "goodwill"))
+        let grant = try await world.grant(LedgerWorld.pro, to: "bob")
         try await history.expect(.grantAdded)
-        let revocation = try await world.ledger.perform(
-            RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "abuse"))
+        let revocation = try await world.revoke(grant: grant, of: "bob")
         try await history.expect(.revocationAdded)
         try await world.ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
         try await history.expect(.actLifted)
@@ -169,15 +166,14 @@ struct EventTypeTests {
                 productID: LedgerWorld.yearly,
                 until: Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 + 3_600_000)))
         try await history.expect(.groundAdded)
-        try await world.ledger.perform(
-            EndGround(app: "example", customerID: "bob", id: try UUID(answered: ground.groundID)))
+        try await world.end(ground.groundID, of: "bob")
         try await history.expect(.groundEnded)
     }
 
     private func seats(_ history: inout EventHistory) async throws {
         let world = history.world
         let team = try SeatCountTests.team("960", 2, from: 0) { $0.originalTransactionID = "960" }
-        _ = try await world.claim("960", product: LedgerWorld.monthly, customer: "bob", try MintedWorld.mint(team))
+        _ = try await world.claim("960", customer: "bob", try MintedWorld.mint(team))
         try await history.expect(.granted)
         let claim = ClaimSeat(app: "example", originalTransactionID: "960", customerID: "dora", requestID: "1")
         let seat = try await world.ledger.perform(claim)
@@ -268,8 +264,7 @@ private struct EventHistory {
 
     /// The table in docs/webhooks.md shows, for each type, a body with the members of one of the events.
     func expectDocumentation() throws {
-        let text = try String(
-            contentsOf: Corpus.projectFolder.appending(path: "docs/webhooks.md"), encoding: .utf8)
+        let text = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/webhooks.md"), encoding: .utf8)
         let table = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("Types and bodies\n") })
         var documented: Set<String> = []
         for line in table.split(separator: "\n") where line.hasPrefix("| `") && !line.hasPrefix("| `type`") {
@@ -288,5 +283,107 @@ private struct EventHistory {
                 "\(cells[0]): \(known.map { $0.subtracting(shared).sorted() })")
         }
         #expect(documented == Set(EventType.allCases.map(\.rawValue)))
+    }
+}
+
+@Suite("The balance in events is the one that entitlements show")
+struct EventBalanceTests {
+    @Test("After every act on a consumable", arguments: [RefundShortfallPolicy.forgive, .debt])
+    func everyAct(policy: RefundShortfallPolicy) async throws {
+        try await LedgerWorld.with({ $0.refundShortfall = policy }) { world in
+            func requireAgreement() async throws {
+                let event = try await world.ledger.answer(EventList(app: "example", limit: 100_000)).last
+                let last = try #require(event).content
+                let entitlement = try #require(try await world.entitlement())
+                #expect(last.balance == entitlement.balance && last.shortfall == entitlement.shortfall, "\(last)")
+            }
+            _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 5 })
+            try await requireAgreement()
+            _ = try await world.consume(3, "a")
+            try await requireAgreement()
+            let order = try await world.order()
+            _ = try await world.claim("2", order: order.id, try LedgerWorld.signed("2"))
+            try await world.fulfil(order.id)
+            try await requireAgreement()
+            try await world.observe(
+                try LedgerWorld.signed("1") {
+                    $0.quantity = 5
+                    $0.refund(at: $0.purchaseDate?.addingTimeInterval(60))
+                })
+            try await requireAgreement()
+            _ = try await world.claim("3", try LedgerWorld.signed("3") { $0.quantity = 4 })
+            try await requireAgreement()
+            let revocation = try await world.revoke("3", of: LedgerWorld.customer)
+            try await requireAgreement()
+            try await world.ledger.perform(
+                LiftByHand(app: "example", customerID: LedgerWorld.customer, id: revocation, reason: "test"))
+            try await requireAgreement()
+        }
+    }
+}
+
+/// Restoring with the original API gives a purchase another transaction id each time.
+@Suite("Events of restored copies", .ledger)
+struct RestoredCopyEventTests {
+    let world: LedgerWorld = CurrentWorld.opened()
+
+    @Test("A purchase is granted once and a period renewed once, in every order of their copies")
+    func copies() async throws {
+        let evidence = [
+            try pro("1"), try pro("11"), try pro("12"),
+            try period("901", from: 0), try period("9011", from: 0), try period("902", from: 30),
+            try period("9021", from: 30),
+        ]
+        for order in [[0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [2, 4, 0, 6, 1, 3, 5], [1, 5, 3, 0, 4, 6, 2]] {
+            try await LedgerWorld.with { world in
+                for place in order {
+                    _ = try await world.claim(
+                        evidence[place].id, product: evidence[place].product, evidence[place].bytes)
+                }
+                let events = try await world.events()
+                #expect(events.count { $0 == "granted" } == 2, "\(order): \(events)")
+                #expect(events.count { $0 == "renewed" } == 1, "\(order): \(events)")
+                try await world.requireConsistency()
+            }
+        }
+    }
+
+    @Test("A receipt that has a purchase and its copies grants it once")
+    func receipt() async throws {
+        let purchases = ["1", "11", "12"].map { id -> PurchaseTemplate in
+            var purchase = PurchaseTemplate(
+                productID: LedgerWorld.pro, transactionID: id, purchaseDate: MintedWorld.moment)
+            purchase.productType = .nonConsumable
+            purchase.originalTransactionID = "1"
+            return purchase
+        }
+        _ = try await world.claim("11", product: LedgerWorld.pro, try LedgerWorld.receipt(purchases))
+        #expect(try await world.events() == ["granted"])
+        try await world.requireConsistency()
+    }
+
+    @Test("A copy that belongs to a member of the family is granted to that member")
+    func family() async throws {
+        let (own, shared) = (try pro("1"), try pro("21") { $0.inAppOwnershipType = "FAMILY_SHARED" })
+        _ = try await world.claim("1", product: LedgerWorld.pro, own.bytes)
+        _ = try await world.claim("21", product: LedgerWorld.pro, customer: "bob", shared.bytes)
+        #expect(try await world.events() == ["granted", "granted"])
+        try await world.requireConsistency()
+    }
+
+    private typealias Evidence = (id: String, product: String, bytes: [UInt8])
+
+    private func pro(
+        _ id: String, _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> Evidence {
+        let bytes = try LedgerWorld.signed(id, product: LedgerWorld.pro) {
+            $0.originalTransactionID = "1"
+            change(&$0)
+        }
+        return (id, LedgerWorld.pro, bytes)
+    }
+
+    private func period(_ id: String, from start: Double) throws -> Evidence {
+        (id, LedgerWorld.monthly, try LedgerWorld.period(id, from: start) { $0.webOrderLineItemID = "item-\(start)" })
     }
 }

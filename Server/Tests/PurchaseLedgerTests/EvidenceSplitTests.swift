@@ -64,13 +64,11 @@ struct EvidenceSplitTests {
     @Test("A signed transaction takes at most 260 bytes beside its certificates, and a receipt of one purchase 980")
     func sizes() throws {
         let transaction = try #require(split(try LedgerWorld.signed("2000000830000007"), sharesParts: true))
-        #expect(transaction.bytes.count <= 260)
-        #expect(transaction.parts.count == 1)
+        #expect(transaction.bytes.count <= 260 && transaction.parts.count == 1)
         let purchase = PurchaseTemplate.consumable(
             productID: LedgerWorld.coins, transactionID: "2000000830000007", purchaseDate: MintedWorld.moment)
         let receipt = try #require(split(try LedgerWorld.receipt([purchase]), sharesParts: true))
-        #expect(receipt.bytes.count <= 980)
-        #expect(receipt.parts.count == 1)
+        #expect(receipt.bytes.count <= 980 && receipt.parts.count == 1)
         let notification = try #require(split(try MintedWorld.mint(MintedWorld.notification()), sharesParts: true))
         #expect(notification.bytes.count <= 600)
         // The three nested payloads have one signer.

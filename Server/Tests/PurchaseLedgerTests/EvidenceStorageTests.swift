@@ -7,6 +7,9 @@ import Testing
 
 @Suite("Stored evidence", .tags(.everyEngine))
 struct EvidenceStorageTests {
+    var folder: URL { CurrentWorld.opened() }
+    var world: LedgerWorld { CurrentWorld.opened() }
+
     private func forged(_ number: Int, bytes: Int = 0) throws -> [UInt8] {
         var evidence = try LedgerWorld.signed("\(number)")
         // The signature comes last.
@@ -28,24 +31,22 @@ struct EvidenceStorageTests {
         return try await world.ledger.answer(query).flatMap { $0.isWhole ? $0.bytes : nil }
     }
 
-    @Test("Certificates of verified evidence are stored once; those of other evidence are not shared")
+    @Test("Certificates of verified evidence are stored once; those of other evidence are not shared", .ledger)
     func sharedParts() async throws {
-        try await LedgerWorld.with { world in
-            for number in 0..<5 {
-                let evidence = try LedgerWorld.signed("\(100 + number)")
-                let outcome = try await world.claim("\(100 + number)", evidence)
-                #expect(try await stored(outcome, world) == evidence)
-            }
-            #expect(try await count("evidence_parts", world) == 1)
-            _ = try await world.claim("7", try LedgerWorld.receipt(MintedWorld.purchases()))
-            #expect(try await count("evidence_parts", world) == 2)
-            let other = try AppReceiptEncoder(authority: MintedWorld.otherAuthority()).encode(MintedWorld.receipt())
-            #expect(try await world.claim("8", Array(Data(other).base64EncodedData())).verdict == .rejected)
-            #expect(try await count("evidence_parts", world) == 2)
+        for number in 0..<5 {
+            let evidence = try LedgerWorld.signed("\(100 + number)")
+            let outcome = try await world.claim("\(100 + number)", evidence)
+            #expect(try await stored(outcome, world) == evidence)
         }
+        #expect(try await count("evidence_parts", world) == 1)
+        _ = try await world.claim("7", try LedgerWorld.receipt(MintedWorld.purchases()))
+        #expect(try await count("evidence_parts", world) == 2)
+        let other = try AppReceiptEncoder(authority: MintedWorld.otherAuthority()).encode(MintedWorld.receipt())
+        #expect(try await world.claim("8", Array(Data(other).base64EncodedData())).verdict == .rejected)
+        #expect(try await count("evidence_parts", world) == 2)
     }
 
-    @Test("A rollback removes the shared part of its write, and the next purchase stores it again")
+    @Test("A rollback removes the shared part of its write, and the next purchase stores it again", .ledger)
     func rolledBack() async throws {
         struct Stop: Error {}
         struct KeepAndStop: LedgerOperation {
@@ -56,31 +57,27 @@ struct EvidenceStorageTests {
                 throw Stop()
             }
         }
-        try await LedgerWorld.with { world in
-            let evidence = try LedgerWorld.signed("1")
-            await #expect(throws: Stop.self) {
-                try await world.ledger.perform(KeepAndStop(evidence: StorableEvidence(evidence, isVerified: true)))
-            }
-            #expect(try await count("evidence_parts", world) == 0)
-            let outcome = try await world.claim("1", evidence)
-            #expect(try await stored(outcome, world) == evidence)
-            #expect(try await count("evidence_parts", world) == 1)
+        let evidence = try LedgerWorld.signed("1")
+        await #expect(throws: Stop.self) {
+            try await world.ledger.perform(KeepAndStop(evidence: StorableEvidence(evidence, isVerified: true)))
         }
+        #expect(try await count("evidence_parts", world) == 0)
+        let outcome = try await world.claim("1", evidence)
+        #expect(try await stored(outcome, world) == evidence)
+        #expect(try await count("evidence_parts", world) == 1)
     }
 
-    @Test("A changed shared part is found, and evidence that needs it cannot be read as other evidence")
+    @Test("A changed shared part is found, and evidence that needs it cannot be read as other evidence", .folder)
     func changedPart() async throws {
-        try await TemporaryFolder.with { folder in
-            let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let outcome = try await world.claim("1", try LedgerWorld.signed("1"))
-            try await world.database.write { connection in
-                try connection.execute("DROP TRIGGER evidence_parts_no_update", [])
-                try connection.execute("UPDATE evidence_parts SET content = CAST(content || 'A' AS BLOB)", [])
-            }
-            #expect(try await world.ledger.audit().findings.contains { $0.kind == .evidenceChanged })
-            await #expect(throws: LedgerStorageError.self) { try await stored(outcome, world) }
-            try await world.database.close()
+        let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let outcome = try await world.claim("1", try LedgerWorld.signed("1"))
+        try await world.database.write { connection in
+            try connection.execute("DROP TRIGGER evidence_parts_no_update", [])
+            try connection.execute("UPDATE evidence_parts SET content = CAST(content || 'A' AS BLOB)", [])
         }
+        #expect(try await world.ledger.audit().findings.contains { $0.kind == .evidenceChanged })
+        await #expect(throws: LedgerStorageError.self) { try await stored(outcome, world) }
+        try await world.database.close()
     }
 
     @Test(
@@ -97,14 +94,13 @@ struct EvidenceStorageTests {
                 try await world.database.read(.keys) { try $0.rows(query, []).count }
             }
             let receipt = try LedgerWorld.receipt(MintedWorld.purchases())
-            _ = try await world.ledger.restore(
-                RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt]))
+            try await world.restore(of: "alice", [receipt])
             for number in 0..<600 {
                 _ = try await world.claim("\(number + 100)", customer: "bob", try LedgerWorld.signed("\(number + 100)"))
             }
             _ = try await world.claim("1", customer: "alice", try LedgerWorld.signed("1"))
             #expect(try await parts() == 2)
-            _ = try await other.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+            try await other.erase("alice")
             // The signer of the receipt is removed; that of the signed transactions has other customers.
             #expect(try await parts() == 1)
             let sent = try await world.claim("9", customer: "carol", receipt)
@@ -116,21 +112,19 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("Erased evidence that is sent again is stored again")
+    @Test("Erased evidence that is sent again is stored again", .ledger)
     func erasedAndSentAgain() async throws {
-        try await LedgerWorld.with { world in
-            let evidence = try LedgerWorld.signed("1")
-            let outcome = try await world.claim("1", evidence)
+        let evidence = try LedgerWorld.signed("1")
+        let outcome = try await world.claim("1", evidence)
+        _ = try await world.database.write { connection in
+            try connection.execute("UPDATE evidence SET content = NULL", [])
+        }
+        #expect(try await stored(outcome, world) == nil)
+        _ = try await world.claim("1", evidence)
+        #expect(try await stored(outcome, world) == evidence)
+        await #expect(throws: LedgerStorageError.self) {
             _ = try await world.database.write { connection in
-                try connection.execute("UPDATE evidence SET content = NULL", [])
-            }
-            #expect(try await stored(outcome, world) == nil)
-            _ = try await world.claim("1", evidence)
-            #expect(try await stored(outcome, world) == evidence)
-            await #expect(throws: LedgerStorageError.self) {
-                _ = try await world.database.write { connection in
-                    try connection.execute("UPDATE evidence SET content = x'00'", [])
-                }
+                try connection.execute("UPDATE evidence SET content = x'00'", [])
             }
         }
     }
@@ -176,70 +170,63 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("Evidence stored as a prefix is completed when it verifies; complete evidence is never shortened")
+    @Test("Evidence stored as a prefix is completed when it verifies; complete evidence is never shortened", .folder)
     func prefixBecomesWhole() async throws {
-        try await TemporaryFolder.with { folder in
-            // No entry names the evidence, so its audit would have findings.
-            let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let evidence = try LedgerWorld.signed("1")
-            let forms = try await world.database.write { connection in
-                let store = EvidenceStore(connection: connection)
-                var forms: [Bool] = []
-                for (isVerified, allowance) in [(false, 0), (false, nil), (true, 0), (false, 0)] as [(Bool, Int64?)] {
-                    let kept = try store.keep(
-                        StorableEvidence(evidence, isVerified: isVerified), allowance: allowance)
-                    forms.append(kept.evidence.isPrefix)
-                }
-                let hash = StorableEvidence(evidence, isVerified: true).sha256
-                #expect(try store.bytes(sha256: hash) == evidence)
-                return forms
+        // No entry names the evidence, so its audit would have findings.
+        let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let evidence = try LedgerWorld.signed("1")
+        let forms = try await world.database.write { connection in
+            let store = EvidenceStore(connection: connection)
+            var forms: [Bool] = []
+            for (isVerified, allowance) in [(false, 0), (false, nil), (true, 0), (false, 0)] as [(Bool, Int64?)] {
+                let kept = try store.keep(StorableEvidence(evidence, isVerified: isVerified), allowance: allowance)
+                forms.append(kept.evidence.isPrefix)
             }
-            #expect(forms == [true, true, false, false])
-            try await world.database.close()
+            let hash = StorableEvidence(evidence, isVerified: true).sha256
+            #expect(try store.bytes(sha256: hash) == evidence)
+            return forms
         }
+        #expect(forms == [true, true, false, false])
+        try await world.database.close()
     }
 
-    @Test("Genuine evidence that was replaced by its first kilobyte is found")
+    @Test("Genuine evidence that was replaced by its first kilobyte is found", .folder)
     func replacedByPrefix() async throws {
-        try await TemporaryFolder.with { folder in
-            let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let evidence = try LedgerWorld.signed("1")
-            _ = try await world.claim("1", evidence)
-            // The second entry proves nothing new, so a rebuild does not need the evidence.
-            _ = try await world.claim("1", evidence)
-            try await world.database.write { connection in
-                try connection.execute("UPDATE evidence SET content = NULL", [])
-                try connection.execute(
-                    "UPDATE evidence SET content = ?1",
-                    [.blob(StoredContent.sealed(.prefix, Array(evidence.prefix(1024))))])
-            }
-            let findings = try await world.ledger.audit().findings
-            #expect(findings.count { $0.kind == .evidenceChanged } == 2, "\(findings)")
-            try await world.database.close()
+        let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let evidence = try LedgerWorld.signed("1")
+        _ = try await world.claim("1", evidence)
+        // The second entry proves nothing new, so a rebuild does not need the evidence.
+        _ = try await world.claim("1", evidence)
+        try await world.database.write { connection in
+            try connection.execute("UPDATE evidence SET content = NULL", [])
+            try connection.execute(
+                "UPDATE evidence SET content = ?1",
+                [.blob(StoredContent.sealed(.prefix, Array(evidence.prefix(1024))))])
         }
+        let findings = try await world.ledger.audit().findings
+        #expect(findings.count { $0.kind == .evidenceChanged } == 2, "\(findings)")
+        try await world.database.close()
     }
 
-    @Test("A rebuild does not need the bytes of unverified evidence")
+    @Test("A rebuild does not need the bytes of unverified evidence", .folder)
     func rebuildWithoutForgeries() async throws {
-        try await TemporaryFolder.with { folder in
-            let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let forgeries = [try forged(2), try forged(3)]
-            _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            _ = try await world.claim("2", forgeries[0])
-            try await world.observe(forgeries[1])
-            _ = try await world.claim("4", try LedgerWorld.signed("4"))
-            #expect(try await world.ledger.audit().findings.isEmpty)
-            try await world.database.write { connection in
-                for evidence in forgeries {
-                    try connection.execute(
-                        "UPDATE evidence SET content = NULL WHERE sha256 = ?1",
-                        [.blob(StorableEvidence(evidence, isVerified: false).sha256)])
-                }
+        let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let forgeries = [try forged(2), try forged(3)]
+        _ = try await world.claim("1", try LedgerWorld.signed("1"))
+        _ = try await world.claim("2", forgeries[0])
+        try await world.observe(forgeries[1])
+        _ = try await world.claim("4", try LedgerWorld.signed("4"))
+        #expect(try await world.ledger.audit().findings.isEmpty)
+        try await world.database.write { connection in
+            for evidence in forgeries {
+                try connection.execute(
+                    "UPDATE evidence SET content = NULL WHERE sha256 = ?1",
+                    [.blob(StorableEvidence(evidence, isVerified: false).sha256)])
             }
-            // Missing evidence is reported, and every table equals its rebuild.
-            let kinds = try await world.ledger.audit().findings.map(\.kind)
-            #expect(kinds == [.missingWithoutErasure, .missingWithoutErasure])
-            try await world.database.close()
         }
+        // Missing evidence is reported, and every table equals its rebuild.
+        let kinds = try await world.ledger.audit().findings.map(\.kind)
+        #expect(kinds == [.missingWithoutErasure, .missingWithoutErasure])
+        try await world.database.close()
     }
 }

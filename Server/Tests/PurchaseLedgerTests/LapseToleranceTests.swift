@@ -1,3 +1,5 @@
+import EvidenceMint
+import Foundation
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -17,9 +19,7 @@ struct LapseToleranceTests {
             app.mode = .both
             change(&app)
         } _: { world in
-            _ = try await world.claim(
-                "10", product: LedgerWorld.monthly,
-                try LedgerWorld.period("10", original: "10", from: 0, days: days))
+            _ = try await world.claim("10", try LedgerWorld.period("10", original: "10", from: 0, days: days))
             world.clock.advance(seconds: Int64(days * 86_400))
             try await body(world)
         }
@@ -58,8 +58,7 @@ struct LapseToleranceTests {
             past.moment = world.clock.now
             #expect(try await world.ledger.answer(past).entitlements.first?.reason == .newsMissing)
             #expect(try await isAssumed(world))
-            let repeated = try await world.claim(
-                "10", product: LedgerWorld.monthly, try LedgerWorld.period("10", original: "10", from: 0))
+            let repeated = try await world.claim("10", try LedgerWorld.period("10", original: "10", from: 0))
             #expect(repeated.code == "subscription_expired", "\(repeated.code)")
             #expect(try await world.ledger.audit().findings == [])
         }
@@ -69,9 +68,7 @@ struct LapseToleranceTests {
         "28.2 lapse_tolerance applies where a notification of the environment arrived in the last seven days, without asking Apple"
     )
     func notifications() async throws {
-        try await atTheEnd {
-            $0.mode = .offline
-        } _: { world in
+        try await atTheEnd({ $0.mode = .offline }) { world in
             #expect(try await !isAssumed(world))
             // One of the sandbox says nothing about production.
             try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Sandbox")))
@@ -80,9 +77,7 @@ struct LapseToleranceTests {
             #expect(try await isAssumed(world))
             #expect(try await world.ledger.audit().findings == [])
         }
-        try await atTheEnd(days: 30) {
-            ($0.mode, $0.lapseTolerance) = (.offline, 14 * 86_400_000)
-        } _: { world in
+        try await atTheEnd(days: 30, { ($0.mode, $0.lapseTolerance) = (.offline, 14 * 86_400_000) }) { world in
             try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Production")))
             world.clock.advance(seconds: 7 * 86_400 - 1)
             #expect(try await isAssumed(world))
@@ -95,9 +90,7 @@ struct LapseToleranceTests {
     func limits() async throws {
         for mode in [AppStoreMode.offline, .apple, .both] {
             for tolerance in [Int64(0), 60_000] {
-                try await atTheEnd {
-                    ($0.mode, $0.lapseTolerance) = (mode, tolerance)
-                } _: { world in
+                try await atTheEnd({ ($0.mode, $0.lapseTolerance) = (mode, tolerance) }) { world in
                     let isAssumed = mode != .offline && tolerance > 0
                     let first = try await self.isAssumed(world)
                     world.clock.advance(seconds: 60)
@@ -120,5 +113,86 @@ struct LapseToleranceTests {
 extension Timestamp {
     fileprivate func later(seconds: Int64) -> Timestamp {
         Timestamp(millisecondsSince1970: millisecondsSince1970 + seconds * 1000)
+    }
+}
+
+@Suite("The settings require_signed_transaction and require_account_token")
+struct AccountTokenSettingTests {
+    private func receipt() throws -> [UInt8] {
+        try LedgerWorld.receipt([
+            .consumable(productID: LedgerWorld.coins, transactionID: "1", purchaseDate: MintedWorld.moment)
+        ])
+    }
+
+    private func signed(_ token: UUID? = nil) throws -> [UInt8] {
+        try LedgerWorld.signed("1") { $0.appAccountToken = token?.uuidString.lowercased() }
+    }
+
+    @Test("C.10 With require_signed_transaction, a receipt claims nothing new, and a signed transaction needs no token")
+    func signedTransaction() async throws {
+        try await LedgerWorld.with({ $0.requiresSignedTransaction = true }) { world in
+            let refused = try await world.claim("1", try receipt())
+            #expect(refused.code == "signed_transaction_needed" && refused.disposition == .retry)
+            let restored = try await world.restore(of: "alice", [try receipt()])
+            #expect(restored.purchases.map(\.code) == ["signed_transaction_needed"])
+            #expect(try await world.claim("1", try signed()).code == "accepted")
+            #expect(try await world.entitlement()?.balance == 1)
+        }
+    }
+
+    @Test("C.10 With require_account_token, a claim needs a token of the customer; one that is unknown counts as none")
+    func accountToken() async throws {
+        try await LedgerWorld.with({ $0.requiresAccountToken = true }) { world in
+            let token = UUID()
+            for evidence in [try receipt(), try signed(), try signed(token)] {
+                let refused = try await world.claim("1", evidence)
+                #expect(refused.code == "account_token_needed" && refused.disposition == .retry)
+                let restored = try await world.restore(of: "alice", [evidence])
+                #expect(restored.purchases.map(\.code) == ["account_token_needed"])
+            }
+            #expect(try await world.entitlement() == nil)
+            // Once the token is assigned, the same evidence is enough.
+            try await world.assign(token, to: "alice")
+            #expect(try await world.claim("1", try signed(token)).code == "accepted")
+            #expect(try await world.entitlement()?.balance == 1)
+            let other = try await world.claim("1", customer: "bob", try signed(token))
+            #expect(other.code == "app_account_token_mismatch")
+        }
+    }
+
+    @Test(
+        "C.10 With require_account_token, a claim without a token transfers nothing, and the owner's own one is accepted"
+    )
+    func owners() async throws {
+        try await LedgerWorld.with({ ($0.requiresAccountToken, $0.transfer) = (true, .move) }) { world in
+            let token = UUID()
+            func pro(_ token: UUID?) throws -> [UInt8] {
+                try LedgerWorld.signed("1", product: LedgerWorld.pro) {
+                    $0.appAccountToken = token?.uuidString.lowercased()
+                }
+            }
+            try await world.assign(token, to: "alice")
+            #expect(try await world.claim("1", try pro(token)).code == "accepted")
+            #expect(try await world.claim("1", try pro(nil)).code == "accepted")
+            _ = try await world.claim("1", customer: "bob", try pro(nil))
+            #expect(try await world.entitlement(LedgerWorld.pro)?.state == .active)
+            #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.state != .active)
+        }
+    }
+
+    @Test("C.10 Both settings are recorded, each under its own name")
+    func recorded() async throws {
+        for (isSigned, isToken) in [(false, false), (false, true), (true, false), (true, true)] {
+            try await TemporaryFolder.with { folder in
+                let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+                var app = LedgerWorld.app()
+                (app.requiresSignedTransaction, app.requiresAccountToken) = (isSigned, isToken)
+                let world = try await LedgerWorld(database, apps: [app])
+                let recorded = try await PurchaseLedger.openRecorded(
+                    database: database, verifier: try LedgerWorld.verifier(), clock: { world.clock.now })
+                #expect(recorded.settings(of: "example") == app)
+                try await database.close()
+            }
+        }
     }
 }

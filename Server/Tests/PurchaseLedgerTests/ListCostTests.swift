@@ -80,8 +80,7 @@ struct ListCostTests {
                 }
             }
             for (name, filter) in Self.filters(known) {
-                try await measure(
-                    "submissions \(name)", SubmissionList(app: "example", filter: filter, limit: 5))
+                try await measure("submissions \(name)", SubmissionList(app: "example", filter: filter, limit: 5))
             }
             try await measure("events", EventList(app: "example", limit: 5))
             try await measure("last events", EventList(app: "example", after: Int64(rows), limit: 5))
@@ -138,7 +137,7 @@ struct ListCostTests {
         let rare = try await world.order("busy")
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: rare.id))
         _ = try await world.claim("9", customer: "busy", try LedgerWorld.signed("2"))
-        _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "busy", isTester: true))
+        try await world.tester("busy", true)
         let order = try await world.order("busy")
         _ = try await world.claim("1", customer: nil, order: order.id, try LedgerWorld.signed("1"))
         _ = try await world.claim("1", customer: "other", try LedgerWorld.signed("1"))
@@ -165,8 +164,7 @@ struct ListCostTests {
             try database.execute(
                 sql: "INSERT INTO products (app_key, product_id, first_known_at) SELECT 1, 'unknown', 0")
             try multiply("customers", ["reference": "randomblob(16)", "name": "name || i"], where: "customer_key = 1")
-            try multiply(
-                "originals", ["original_id": "original_id || i"], where: "original_key = 1")
+            try multiply("originals", ["original_id": "original_id || i"], where: "original_key = 1")
             try multiply(
                 "transactions", ["transaction_id": "transaction_id || i", "owner_key": "1"],
                 where: "transaction_key = 1")

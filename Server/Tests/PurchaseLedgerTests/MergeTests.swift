@@ -8,6 +8,8 @@ import Testing
 
 @Suite("A merge", .tags(.everyEngine))
 struct MergeTests {
+    var world: LedgerWorld { CurrentWorld.opened() }
+
     @Test("Every read of both names answers alike after a merge, and one event tells of it")
     func answers() async throws {
         try await MergingWorld.with { merging in
@@ -31,14 +33,13 @@ struct MergeTests {
                     let coins = try MergingWorld.coins("\(index + 1)", 5, day: Double(index))
                     _ = try await world.claim("\(index + 1)", customer: customer, coins)
                     let pass = try MergingWorld.pass("3\(index)", day: Double(index))
-                    _ = try await world.claim("3\(index)", product: LedgerWorld.pass, customer: customer, pass)
+                    _ = try await world.claim("3\(index)", customer: customer, pass)
                 }
                 world.clock.advance(days: 10)
                 _ = try await world.consume(3, "a", of: device)
                 _ = try await world.consume(6, "b", of: "alice")
                 if device != "alice" {
-                    try await world.ledger.perform(
-                        MergeCustomers(app: "example", customerID: device, into: "alice"))
+                    try await world.merge(device, into: "alice")
                 }
                 for customer in [device, "alice"] {
                     found.append(try await world.entitlement(of: customer)?.balance)
@@ -51,27 +52,26 @@ struct MergeTests {
         #expect(try await balances("device") == balances("alice"))
     }
 
-    @Test("A merge of more purchases than the limit is refused with the command for it, and holdsWrites allows it")
+    @Test(
+        "A merge of more purchases than the limit is refused with the command for it, and holdsWrites allows it",
+        .ledger)
     func tooLarge() async throws {
-        try await LedgerWorld.with { world in
-            for number in 1...3 {
-                _ = try await world.claim("\(number)", customer: "device", try LedgerWorld.signed("\(number)"))
-            }
-            var ledger = world.ledger
-            ledger.mergeOriginals = 2
-            let merge = MergeCustomers(app: "example", customerID: "device", into: "alice")
-            let error = await #expect(throws: LedgerRefusal.self) { try await ledger.perform(merge) }
-            #expect(error?.code == .mergeTooLarge && error?.found == "3")
-            #expect(error?.line.contains("assay customers merge --hold-writes") == true)
-            #expect(try await world.entitlement(of: "alice") == nil)
-            ledger.mergeOriginals = 3
-            try await ledger.perform(merge)
-            #expect(try await world.entitlement(of: "alice")?.balance == 3)
-            ledger.mergeOriginals = 0
-            try await ledger.perform(
-                MergeCustomers(app: "example", customerID: "alice", into: "carol", holdsWrites: true))
-            #expect(try await world.entitlement(of: "device")?.balance == 3)
+        for number in 1...3 {
+            _ = try await world.claim("\(number)", customer: "device", try LedgerWorld.signed("\(number)"))
         }
+        var ledger = world.ledger
+        ledger.mergeOriginals = 2
+        let merge = MergeCustomers(app: "example", customerID: "device", into: "alice")
+        let error = await #expect(throws: LedgerRefusal.self) { try await ledger.perform(merge) }
+        #expect(error?.code == .mergeTooLarge && error?.found == "3")
+        #expect(error?.line.contains("assay customers merge --hold-writes") == true)
+        #expect(try await world.entitlement(of: "alice") == nil)
+        ledger.mergeOriginals = 3
+        try await ledger.perform(merge)
+        #expect(try await world.entitlement(of: "alice")?.balance == 3)
+        ledger.mergeOriginals = 0
+        try await ledger.perform(MergeCustomers(app: "example", customerID: "alice", into: "carol", holdsWrites: true))
+        #expect(try await world.entitlement(of: "device")?.balance == 3)
     }
 
     /// What happens after a merge.
@@ -102,26 +102,21 @@ struct MergeTests {
         case .claimOfAnother:
             return text(
                 try await world.claim(
-                    "21", product: LedgerWorld.pro, customer: "mallory",
-                    try LedgerWorld.signed("21", product: LedgerWorld.pro, kind: .nonConsumable)))
+                    "21", customer: "mallory",
+                    try LedgerWorld.signed("21", product: LedgerWorld.pro)))
         case .refund:
             for (id, quantity, day) in [("1", Int64(5), 0.0), ("3", 4, 1)] {
                 try await world.observe(
                     try MergingWorld.coins(id, quantity, day: day) {
-                        $0.revocationDate = $0.purchaseDate?.addingTimeInterval(7200)
-                        $0.signedDate = $0.revocationDate
+                        $0.refund(at: $0.purchaseDate?.addingTimeInterval(7200))
                     })
             }
             return ""
         case .newPurchase:
-            let outcome = try await world.claim(
-                "50", customer: "device", try MergingWorld.coins("50", 8, day: 2.01))
+            let outcome = try await world.claim("50", customer: "device", try MergingWorld.coins("50", 8, day: 2.01))
             return text(outcome)
         case .newPeriod:
-            return text(
-                try await world.claim(
-                    "903", product: LedgerWorld.monthly, customer: "alice",
-                    try LedgerWorld.period("903", from: 60)))
+            return text(try await world.claim("903", customer: "alice", try LedgerWorld.period("903", from: 60)))
         case .restore:
             let outcome = try await ledger.restore(
                 RestoreSubmission(
@@ -140,13 +135,10 @@ struct MergeTests {
             let error = await #expect(throws: LedgerRefusal.self) { try await world.consume(7, "first", of: "device") }
             return "\(error?.code as Any) \(try await world.consume(3, "first", of: "device").replayed)"
         case .fulfilment:
-            let outcome = try await ledger.perform(
-                FulfilOrder(app: "example", orderID: merging.orders[0], units: 3))
+            let outcome = try await ledger.perform(FulfilOrder(app: "example", orderID: merging.orders[0], units: 3))
             return "\(outcome.units as Any) \(outcome.order.fulfilledUnits)"
         case .newPass:
-            return text(
-                try await world.claim(
-                    "33", product: LedgerWorld.pass, customer: "device", try MergingWorld.pass("33", day: 2.5)))
+            return text(try await world.claim("33", customer: "device", try MergingWorld.pass("33", day: 2.5)))
         case .token:
             let isNew = try await ledger.perform(AssignToken(app: "example", customerID: "device", token: UUID()))
             return "\(isNew)"
@@ -161,8 +153,7 @@ struct MergeTests {
             let seats = try await ledger.answer(
                 SeatsOfSubscription(app: "example", originalTransactionID: "980", limit: 10))
             for seat in seats.claimed {
-                try await ledger.perform(
-                    UnclaimSeat(app: "example", originalTransactionID: "980", seatID: seat.seatID))
+                try await ledger.perform(UnclaimSeat(app: "example", originalTransactionID: "980", seatID: seat.seatID))
             }
             return "\(seats.claimed)"
         case .ground:

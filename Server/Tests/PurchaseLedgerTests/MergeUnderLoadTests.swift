@@ -8,6 +8,8 @@ import Testing
 
 @Suite("A merge under load", .tags(.everyEngine))
 struct MergeUnderLoadTests {
+    var folder: URL { CurrentWorld.opened() }
+
     @Test(
         """
         On two servers, both customers of a merge buy, consume and are merged further, and nothing is lost or counted twice
@@ -24,8 +26,7 @@ struct MergeUnderLoadTests {
                     try await Self.units(of: "alice", merging.world) + Self.units(of: "bob", merging.world)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        try await merging.world.ledger.perform(
-                            MergeCustomers(app: "example", customerID: "bob", into: "device"))
+                        try await merging.world.merge("bob", into: "device")
                     }
                     for number in 0..<12 {
                         let world = servers[number % 2]
@@ -40,14 +41,12 @@ struct MergeUnderLoadTests {
                         }
                     }
                     group.addTask {
-                        try await other.ledger.perform(
-                            MergeCustomers(app: "example", customerID: "alice", into: "carol"))
+                        try await other.merge("alice", into: "carol")
                     }
                     // The merge back is refused: whatever came first, both are one customer.
                     group.addTask {
                         let error = await #expect(throws: LedgerRefusal.self) {
-                            try await merging.world.ledger.perform(
-                                MergeCustomers(app: "example", customerID: "alice", into: "device"))
+                            try await merging.world.merge("alice", into: "device")
                         }
                         #expect(error?.code == .customerMergeCircular)
                     }
@@ -77,7 +76,7 @@ struct MergeUnderLoadTests {
                 _ = try await world.claim("2", customer: "device", try LedgerWorld.signed("2"))
                 let file = try DatabaseQueue(path: path)
                 _ = recording.takeCalls()
-                try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
+                try await world.merge("device", into: "alice")
                 steps.append(try StatementCost(of: recording.takeCalls(), in: file).steps)
                 #expect(try await world.entitlement()?.balance == Int64(count + 1))
                 try await recording.close()
@@ -87,25 +86,22 @@ struct MergeUnderLoadTests {
         #expect(steps[1] < steps[0] * 12 / 10)
     }
 
-    @Test("A merge writes no lot of a third customer, who consumes from it under their own lock alone")
+    @Test("A merge writes no lot of a third customer, who consumes from it under their own lock alone", .folder)
     func lotOfAnother() async throws {
-        try await TemporaryFolder.with { folder in
-            let recording = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let world = try await LedgerWorld(recording)
-            let coins = try LedgerWorld.signed("1") { $0.quantity = 5 }
-            _ = try await world.claim("1", customer: "device", coins)
-            _ = try await world.consume(3, "a", of: "device")
-            _ = try await world.ledger.perform(
-                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "test"))
-            _ = recording.takeCalls()
-            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
-            let written = recording.take().filter { $0.contains("UPDATE lots") && $0.contains("ground = ?1") }
-            #expect(written.isEmpty, "\(written)")
-            #expect(try await world.entitlement()?.shortfall == 3)
-            #expect(try await world.entitlement(of: "bob")?.balance == 5)
-            try await world.requireConsistency()
-            try await recording.close()
-        }
+        let recording = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let world = try await LedgerWorld(recording)
+        let coins = try LedgerWorld.signed("1") { $0.quantity = 5 }
+        _ = try await world.claim("1", customer: "device", coins)
+        _ = try await world.consume(3, "a", of: "device")
+        try await world.move("1", to: "bob")
+        _ = recording.takeCalls()
+        try await world.merge("device", into: "alice")
+        let written = recording.take().filter { $0.contains("UPDATE lots") && $0.contains("ground = ?1") }
+        #expect(written.isEmpty, "\(written)")
+        #expect(try await world.entitlement()?.shortfall == 3)
+        #expect(try await world.entitlement(of: "bob")?.balance == 5)
+        try await world.requireConsistency()
+        try await recording.close()
     }
 
     /// `ASSAY_MERGE_ORIGINALS` sets the number.

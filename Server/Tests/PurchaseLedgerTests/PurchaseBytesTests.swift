@@ -1,3 +1,4 @@
+import Crypto
 import EvidenceMint
 import Foundation
 import GRDB
@@ -16,8 +17,7 @@ struct PurchaseBytesTests {
     @Test("A purchase with signed data stores at most 1,300 bytes and dirties at most 6 pages, indexes included")
     func signedData() async throws {
         let cost = try await cost("JWS") { id in try LedgerWorld.signed(id) }
-        #expect(cost.bytes <= 1300)
-        #expect(cost.pages <= 6)
+        #expect(cost.bytes <= 1300 && cost.pages <= 6)
     }
 
     @Test("A purchase with a receipt stores at most 2,100 bytes and dirties at most 6 pages, indexes included")
@@ -27,8 +27,7 @@ struct PurchaseBytesTests {
                 .consumable(productID: LedgerWorld.coins, transactionID: id, purchaseDate: MintedWorld.moment)
             ])
         }
-        #expect(cost.bytes <= 2100)
-        #expect(cost.pages <= 6)
+        #expect(cost.bytes <= 2100 && cost.pages <= 6)
     }
 
     /// The bytes per purchase of a new customer, without those of an empty database, and the pages that it writes.
@@ -92,5 +91,57 @@ struct PurchaseBytesTests {
                 print("  \(name): \(bytes / Self.count) bytes, \(payload / Self.count) of content")
             }
         }
+    }
+}
+
+@Suite("The short form of journal details")
+struct JSONShorthandTests {
+    @Test("Any bytes are restored, even those that contain the bytes of fragments")
+    func roundTrip() {
+        var generator = SeededGenerator(seed: 3)
+        let pieces =
+            JSONShorthand.fragments + [
+                Array("x".utf8), Array("\"".utf8), Array("{".utf8), Array("é\n".utf8), [0], [7], [31],
+            ]
+        for _ in 0..<3000 {
+            let count = Int.random(in: 0...12, using: &generator)
+            let bytes = (0..<count).flatMap { _ in pieces.randomElement(using: &generator) ?? [] }
+            #expect(JSONShorthand.expanded(JSONShorthand.shortened(bytes)) == bytes)
+        }
+    }
+
+    @Test("Plain JSON is its own short form, so a database with plain details can be read")
+    func plain() {
+        let json = Array(#"{"a":1}"#.utf8)
+        #expect(JSONShorthand.shortened(json) == json && JSONShorthand.expanded(json) == json)
+    }
+
+    @Test("The fragments never change, because stored entries need them")
+    func fragments() {
+        #expect(JSONShorthand.fragments.count == 31)
+        #expect(JSONShorthand.fragments.allSatisfy { $0.allSatisfy { $0 >= 0x20 } })
+        let digest = SHA256.hash(data: Array(JSONShorthand.fragments.joined(separator: [0])))
+        #expect(
+            digest.map { String(format: "%02x", $0) }.joined()
+                == "21dae8885eb2ca79d1af1c0aa2907cf4fe21261c485c54ca195a508947a2b7b3")
+    }
+}
+
+@Suite("Text from outside")
+struct ExactTextTests {
+    @Test("Texts are equal exactly if all their bytes are, whatever their length and the place of the difference")
+    func equality() {
+        for count in 0...40 {
+            let bytes = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+            let text = ExactText(String(decoding: bytes, as: UTF8.self))
+            #expect(text == ExactText(String(decoding: Array(bytes), as: UTF8.self)))
+            #expect(text != ExactText(String(decoding: bytes + [UInt8(ascii: "a")], as: UTF8.self)))
+            for place in bytes.indices {
+                var other = bytes
+                other[place] ^= 0x20
+                #expect(text != ExactText(String(decoding: other, as: UTF8.self)), "byte \(place) of \(count)")
+            }
+        }
+        #expect(ExactText("Zo\u{EB}") != ExactText("Zoe\u{308}"), "String calls them equal")
     }
 }

@@ -8,6 +8,8 @@ import Testing
 
 @Suite("Query plans", .tags(.everyEngine))
 struct QueryPlanTests {
+    var folder: URL { CurrentWorld.opened() }
+
     /// Statements that scan a small table: the settings, and the list of keys for operators.
     private let wholeTables = [
         // The tables of SQLite, a few dozen: whether a migration waits for its end.
@@ -24,23 +26,21 @@ struct QueryPlanTests {
         "UPDATE orders SET fulfilled_units = quantity WHERE fulfilled_at IS NOT NULL",
     ]
 
-    @Test("Every statement of an operation or a list is answered by an index, without a sort")
+    @Test("Every statement of an operation or a list is answered by an index, without a sort", .folder)
     func indexes() async throws {
-        try await TemporaryFolder.with { folder in
-            let path = folder.appending(path: "assay.sqlite").path
-            let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
-            let world = try await LedgerWorld(recorder)
-            try await exercise(world)
-            let statements = Set(recorder.take()).filter { sql in
-                sql.hasPrefix("SELECT") || sql.hasPrefix("UPDATE") || sql.hasPrefix("DELETE")
-            }
-            #expect(statements.count > 40)
-            try await recorder.close()
-            let queue = try DatabaseQueue(path: path)
-            for sql in statements where !wholeTables.contains(where: sql.contains) {
-                let plan = try await Self.plan(sql, queue)
-                #expect(plan.allSatisfy { isIndexed($0, sql) }, "\(sql): \(plan)")
-            }
+        let path = folder.appending(path: "assay.sqlite").path
+        let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
+        let world = try await LedgerWorld(recorder)
+        try await exercise(world)
+        let statements = Set(recorder.take()).filter { sql in
+            sql.hasPrefix("SELECT") || sql.hasPrefix("UPDATE") || sql.hasPrefix("DELETE")
+        }
+        #expect(statements.count > 40)
+        try await recorder.close()
+        let queue = try DatabaseQueue(path: path)
+        for sql in statements where !wholeTables.contains(where: sql.contains) {
+            let plan = try await Self.plan(sql, queue)
+            #expect(plan.allSatisfy { isIndexed($0, sql) }, "\(sql): \(plan)")
         }
     }
 
@@ -69,10 +69,8 @@ struct QueryPlanTests {
         _ = try await world.claim("1", order: order.id, coins)
         _ = try await world.claim("1", customer: "bob", coins)
         _ = try await world.claim("2", try LedgerWorld.signed("2"))
-        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
-        _ = try await world.claim(
-            "3", product: LedgerWorld.pass,
-            try LedgerWorld.signed("3", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("3", try LedgerWorld.signed("3", product: LedgerWorld.pass))
         try await world.observe(
             try LedgerWorld.signed("1") {
                 $0.quantity = 2
@@ -82,15 +80,12 @@ struct QueryPlanTests {
             })
         try await world.observe(try MintedWorld.mint(MintedWorld.notification(environment: "Production")))
         _ = try await world.consume(1, "c")
-        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: UUID()))
-        _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "alice", isTester: true))
-        _ = try await world.ledger.perform(
-            MovePurchase(app: "example", transactionID: "2", to: "bob", reason: "test"))
-        let grant = try await world.ledger.perform(
-            GrantByHand(app: "example", customerID: "bob", productID: LedgerWorld.pro, reason: "test"))
-        _ = try await world.ledger.perform(
-            RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "test"))
-        try await world.ledger.perform(MergeCustomers(app: "example", customerID: "bob", into: "carol"))
+        try await world.assign(UUID(), to: "carol")
+        try await world.tester("alice", true)
+        try await world.move("2", to: "bob")
+        let grant = try await world.grant(LedgerWorld.pro, to: "bob")
+        try await world.revoke(grant: grant, of: "bob")
+        try await world.merge("bob", into: "carol")
         let second = try await world.order("dora")
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: second.id))
         _ = try await world.ledger.perform(ForgetIdempotencyKeys(age: 0))

@@ -8,6 +8,8 @@ import Testing
 /// Cancellations of receipts and of answers of `verifyReceipt` that are upgrades.
 @Suite("An upgrade that a receipt reports")
 struct ReceiptUpgradeTests {
+    var world: LedgerWorld { CurrentWorld.opened() }
+
     private static func date(_ day: Double) -> Date { MintedWorld.moment.addingTimeInterval(day * 86_400) }
 
     private static func period(
@@ -30,40 +32,38 @@ struct ReceiptUpgradeTests {
 
     @Test(
         "A receipt with the later product's period of the same original tells an upgrade, to the minute",
+        .ledger({ $0.sandboxAccess = .everyone }),
         arguments: [
             (10.0, LedgerWorld.yearly, "1", true), (10 + 59 * second, LedgerWorld.yearly, "1", true),
             (10 - 59 * second, LedgerWorld.yearly, "1", true), (10 + 2 * minute, LedgerWorld.yearly, "1", false),
             (10, LedgerWorld.monthly, "1", false), (10, LedgerWorld.yearly, "2", false),
         ])
     func receipt(start: Double, product: String, original: String, isUpgrade: Bool) async throws {
-        try await LedgerWorld.with({ $0.sandboxAccess = .everyone }) { world in
-            world.clock.advance(days: 1)
-            let order = try await world.order(product: LedgerWorld.monthly)
-            let first = try LedgerWorld.receipt([Self.period("1", on: 1.1)])
-            world.clock.advance(days: 1)
-            let bought = try await world.claim("1", product: LedgerWorld.monthly, order: order.id, first)
-            #expect(bought.code == "accepted")
-            world.clock.advance(days: 9)
-            let second = try LedgerWorld.receipt([
-                Self.period("1", on: 1.1, cancelled: 10), Self.period("2", product, original: original, on: start),
-            ])
-            try await world.observe(second)
-            let told = try await Self.told(world)
-            #expect(told.contains("revoked") == !isUpgrade && told.contains("upgraded") == isUpgrade, "\(told)")
-            let monthly = try #require(try await world.entitlement(LedgerWorld.monthly, environment: .sandbox))
-            if isUpgrade {
-                #expect(monthly.state == .upgraded && monthly.reason == .upgraded)
-                #expect(try await world.entitlement(LedgerWorld.yearly, environment: .sandbox)?.state == .active)
-            }
-            #expect(try await world.order(order.id).status == .paid)
-            let query = PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10)
-            let purchase = try #require(
-                try await world.ledger.answer(query).entries.first { $0.transactionID == "1" })
-            #expect((purchase.withdrawal == nil) == isUpgrade)
-            #expect(purchase.upgradedAt == (isUpgrade ? Timestamp(Self.date(10)) : nil))
-            let again = try await world.claim("1", product: LedgerWorld.monthly, second)
-            #expect(isUpgrade ? again.code == "purchase_upgraded" : again.code != "purchase_upgraded")
+        world.clock.advance(days: 1)
+        let order = try await world.order(product: LedgerWorld.monthly)
+        let first = try LedgerWorld.receipt([Self.period("1", on: 1.1)])
+        world.clock.advance(days: 1)
+        let bought = try await world.claim("1", order: order.id, first)
+        #expect(bought.code == "accepted")
+        world.clock.advance(days: 9)
+        let second = try LedgerWorld.receipt([
+            Self.period("1", on: 1.1, cancelled: 10), Self.period("2", product, original: original, on: start),
+        ])
+        try await world.observe(second)
+        let told = try await Self.told(world)
+        #expect(told.contains("revoked") == !isUpgrade && told.contains("upgraded") == isUpgrade, "\(told)")
+        let monthly = try #require(try await world.entitlement(LedgerWorld.monthly, environment: .sandbox))
+        if isUpgrade {
+            #expect(monthly.state == .upgraded && monthly.reason == .upgraded)
+            #expect(try await world.entitlement(LedgerWorld.yearly, environment: .sandbox)?.state == .active)
         }
+        #expect(try await world.order(order.id).status == .paid)
+        let query = PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10)
+        let purchase = try #require(try await world.ledger.answer(query).entries.first { $0.transactionID == "1" })
+        #expect((purchase.withdrawal == nil) == isUpgrade)
+        #expect(purchase.upgradedAt == (isUpgrade ? Timestamp(Self.date(10)) : nil))
+        let again = try await world.claim("1", second)
+        #expect(isUpgrade ? again.code == "purchase_upgraded" : again.code != "purchase_upgraded")
     }
 
     @Test("An answer of verifyReceipt that says is_upgraded tells no revocation; one that does not, tells one")

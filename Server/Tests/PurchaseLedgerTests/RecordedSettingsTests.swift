@@ -5,34 +5,33 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-@Suite("The ledger under recorded settings")
+@Suite("The ledger under recorded settings", .ledger)
 struct RecordedSettingsTests {
+    var folder: URL { CurrentWorld.opened() }
+    let world: LedgerWorld = CurrentWorld.opened()
+
     @Test("It decides as the latest start did, and records nothing")
     func sameSettings() async throws {
-        try await LedgerWorld.with { world in
-            var app = LedgerWorld.app()
-            app.sandboxAccess = .everyone
-            let latest = try await world.restarted([app])
-            let before = try await latest.ledger.answer(JournalExport(limit: 1000))
-            let recorded = try await PurchaseLedger.openRecorded(
-                database: world.database, verifier: try LedgerWorld.verifier(), clock: { world.clock.now })
-            #expect(recorded.apps == ["example"])
-            _ = try await latest.claim("1", try LedgerWorld.signed("1") { $0.environment = "Sandbox" })
-            let query = EntitlementsOfCustomer(app: "example", customerID: LedgerWorld.customer)
-            #expect(try await recorded.answer(query) == latest.ledger.answer(query))
-            #expect(try await recorded.answer(query).entitlements.first?.state == .active)
-            #expect(try await latest.ledger.answer(JournalExport(limit: 1000)).count == before.count + 1)
-        }
+        var app = LedgerWorld.app()
+        app.sandboxAccess = .everyone
+        let latest = try await world.restarted([app])
+        let before = try await latest.ledger.answer(JournalExport(limit: 1000))
+        let recorded = try await PurchaseLedger.openRecorded(
+            database: world.database, verifier: try LedgerWorld.verifier(), clock: { world.clock.now })
+        #expect(recorded.apps == ["example"])
+        _ = try await latest.claim("1", try LedgerWorld.signed("1") { $0.environment = "Sandbox" })
+        let query = EntitlementsOfCustomer(app: "example", customerID: LedgerWorld.customer)
+        #expect(try await recorded.answer(query) == latest.ledger.answer(query))
+        #expect(try await recorded.answer(query).entitlements.first?.state == .active)
+        #expect(try await latest.ledger.answer(JournalExport(limit: 1000)).count == before.count + 1)
     }
 
     @Test("A removed app is not among the recorded apps")
     func removedApp() async throws {
-        try await LedgerWorld.with { world in
-            _ = try await world.restarted([RegisteredApp(id: "other", bundleIDs: ["com.example.other"])])
-            let recorded = try await PurchaseLedger.openRecorded(
-                database: world.database, verifier: PurchaseVerifier(), clock: { world.clock.now })
-            #expect(recorded.apps == ["other"])
-        }
+        _ = try await world.restarted([RegisteredApp(id: "other", bundleIDs: ["com.example.other"])])
+        let recorded = try await PurchaseLedger.openRecorded(
+            database: world.database, verifier: PurchaseVerifier(), clock: { world.clock.now })
+        #expect(recorded.apps == ["other"])
     }
 
     @Test("50.2 A product that is registered after many purchases is counted a few at a time, also after a kill")
@@ -46,8 +45,7 @@ struct RecordedSettingsTests {
                 _ = try await world.claim(id, try LedgerWorld.signed(id) { $0.type = nil })
             }
             // Signed as something else than the settings say: it never counts.
-            _ = try await world.claim(
-                "9", try LedgerWorld.signed("9", kind: .nonConsumable))
+            _ = try await world.claim("9", try LedgerWorld.signed("9", kind: .nonConsumable))
             #expect(try await world.entitlement()?.balance ?? 0 == 0)
             var ledger = world.ledger
             ledger.countedAtOnce = 3
@@ -91,45 +89,37 @@ struct RecordedSettingsTests {
         }
     }
 
-    @Test("A key created before the first start is the app's key afterwards, and a rebuild has it")
+    @Test("A key created before the first start is the app's key afterwards, and a rebuild has it", .folder)
     func keyBeforeFirstStart() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-            let clock = TestClock()
-            try await LedgerMigrations.migrate(database, now: 0)
-            let early = try await PurchaseLedger.openRecorded(
-                database: database, verifier: PurchaseVerifier(), clock: { clock.now })
-            let created = try await early.perform(CreateAPIKey(app: "example", name: "", scopes: [.client]))
-            let other = try await early.perform(CreateAPIKey(app: "example", name: "", scopes: [.admin]))
-            #expect(try await early.perform(RevokeAPIKey(id: other.key.id))?.app == "example")
-            let world = try await LedgerWorld(database, clock: clock)
-            let text = try #require(APIKeyText(created.text))
-            #expect(try await world.ledger.answer(APIKeyLookup(text))?.app == "example")
-            #expect(try await world.ledger.audit().findings.isEmpty)
-            try await database.close()
-        }
+        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        let clock = TestClock()
+        try await LedgerMigrations.migrate(database, now: 0)
+        let early = try await PurchaseLedger.openRecorded(
+            database: database, verifier: PurchaseVerifier(), clock: { clock.now })
+        let created = try await early.perform(CreateAPIKey(app: "example", name: "", scopes: [.client]))
+        let other = try await early.perform(CreateAPIKey(app: "example", name: "", scopes: [.admin]))
+        #expect(try await early.perform(RevokeAPIKey(id: other.key.id))?.app == "example")
+        let world = try await LedgerWorld(database, clock: clock)
+        let text = try #require(APIKeyText(created.text))
+        #expect(try await world.ledger.answer(APIKeyLookup(text))?.app == "example")
+        #expect(try await world.ledger.audit().findings.isEmpty)
+        try await database.close()
     }
 
     @Test("A name of an app that no leaf can hold is refused", arguments: ["", String(repeating: "a", count: 256)])
     func longName(_ name: String) async throws {
-        try await LedgerWorld.with { world in
-            await #expect(throws: LedgerRefusal.self) {
-                try await world.ledger.perform(CreateAPIKey(app: name, name: "", scopes: [.client]))
-            }
+        await #expect(throws: LedgerRefusal.self) {
+            try await world.ledger.perform(CreateAPIKey(app: name, name: "", scopes: [.client]))
         }
     }
 
-    @Test(
-        "Evidence that is refused now is a finding, and nothing is rebuilt",
-        .enabled(if: TestEngine.ownsTables))
+    @Test("Evidence that is refused now is a finding, and nothing is rebuilt", .enabled(if: TestEngine.ownsTables))
     func refusedEvidence() async throws {
-        try await LedgerWorld.with { world in
-            _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            let distrusting = try await PurchaseLedger.openRecorded(
-                database: world.database, verifier: PurchaseVerifier(), clock: { world.clock.now })
-            let kinds = try await refusal(of: distrusting)
-            #expect(kinds.contains(.evidenceRefused) && kinds.contains(where: \.isMendedByRebuild))
-        }
+        _ = try await world.claim("1", try LedgerWorld.signed("1"))
+        let distrusting = try await PurchaseLedger.openRecorded(
+            database: world.database, verifier: PurchaseVerifier(), clock: { world.clock.now })
+        let kinds = try await refusal(of: distrusting)
+        #expect(kinds.contains(.evidenceRefused) && kinds.contains(where: \.isMendedByRebuild))
     }
 
     /// The findings with which a ledger is not rebuilt.
@@ -142,38 +132,34 @@ struct RecordedSettingsTests {
         }
     }
 
-    @Test("Changed evidence is a finding, and nothing is rebuilt")
+    @Test("Changed evidence is a finding, and nothing is rebuilt", .folder)
     func changedEvidence() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-            let world = try await LedgerWorld(database)
-            _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            try await database.write { connection in
-                try connection.execute("DROP TRIGGER evidence_no_update", [])
-                try connection.execute("UPDATE evidence SET content = x'00'", [])
-            }
-            #expect(try await refusal(of: world.ledger).contains(.evidenceChanged))
-            try await database.close()
+        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        let world = try await LedgerWorld(database)
+        _ = try await world.claim("1", try LedgerWorld.signed("1"))
+        try await database.write { connection in
+            try connection.execute("DROP TRIGGER evidence_no_update", [])
+            try connection.execute("UPDATE evidence SET content = x'00'", [])
         }
+        #expect(try await refusal(of: world.ledger).contains(.evidenceChanged))
+        try await database.close()
     }
 
     @Test("A customer's grants and revocations are listed with the ids that lift them")
     func summary() async throws {
-        try await LedgerWorld.with { world in
-            let ledger = world.ledger
-            let grant = try await ledger.perform(
-                GrantByHand(app: "example", customerID: "alice", productID: LedgerWorld.pro, reason: "a gift"))
-            let revocation = try await ledger.perform(
-                RevokeByHand(app: "example", customerID: "alice", .grant(grant), reason: "a mistake"))
-            try await ledger.perform(LiftByHand(app: "example", customerID: "alice", id: revocation))
-            let summary = try await ledger.answer(CustomerSummary(app: "example", customerID: "alice"))
-            #expect(summary.handGrants.map(\.id) == [grant.text, revocation.text])
-            #expect(summary.handGrants.map(\.isRevocation) == [false, true])
-            #expect(summary.handGrants.last?.revokedGrantID == grant.text)
-            #expect(summary.handGrants.map { $0.liftedAt != nil } == [false, true])
-            await #expect(throws: LedgerRefusal.self) {
-                try await ledger.answer(CustomerSummary(app: "example", customerID: "nobody"))
-            }
+        let ledger = world.ledger
+        let grant = try await ledger.perform(
+            GrantByHand(app: "example", customerID: "alice", productID: LedgerWorld.pro, reason: "a gift"))
+        let revocation = try await ledger.perform(
+            RevokeByHand(app: "example", customerID: "alice", .grant(grant), reason: "a mistake"))
+        try await ledger.perform(LiftByHand(app: "example", customerID: "alice", id: revocation))
+        let summary = try await ledger.answer(CustomerSummary(app: "example", customerID: "alice"))
+        #expect(summary.handGrants.map(\.id) == [grant.text, revocation.text])
+        #expect(summary.handGrants.map(\.isRevocation) == [false, true])
+        #expect(summary.handGrants.last?.revokedGrantID == grant.text)
+        #expect(summary.handGrants.map { $0.liftedAt != nil } == [false, true])
+        await #expect(throws: LedgerRefusal.self) {
+            try await ledger.answer(CustomerSummary(app: "example", customerID: "nobody"))
         }
     }
 }

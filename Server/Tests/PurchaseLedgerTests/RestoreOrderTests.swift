@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 /// The pieces of one restore in every order: all are observed before any is decided.
-@Suite("The order of a restore's pieces")
+@Suite("The order of a restore's pieces", .ledger)
 struct RestoreOrderTests {
+    let world: LedgerWorld = CurrentWorld.opened()
+
     /// The pieces of a case, about transactions whose ids begin with a text, and the expected codes.
     struct Pieces: Sendable, CustomTestStringConvertible {
         let name: String
@@ -24,7 +26,7 @@ struct RestoreOrderTests {
     private static func period(
         _ prefix: String, signedOn signed: Double, refundedOn refunded: Double? = nil, days: Double = 30
     ) -> SignedTransactionTemplate {
-        LedgerWorld.template(prefix + "1", product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+        LedgerWorld.template(prefix + "1", product: LedgerWorld.monthly) {
             $0.originalTransactionID = prefix + "0"
             $0.expiresDate = day(days)
             $0.revocationDate = refunded.map(day)
@@ -82,7 +84,7 @@ struct RestoreOrderTests {
             var upgraded = period(prefix, signedOn: 1)
             upgraded.isUpgraded = true
             let yearly = LedgerWorld.template(
-                prefix + "2", product: LedgerWorld.yearly, kind: .autoRenewableSubscription
+                prefix + "2", product: LedgerWorld.yearly
             ) {
                 $0.originalTransactionID = prefix + "0"
                 $0.purchaseDate = day(1)
@@ -98,7 +100,7 @@ struct RestoreOrderTests {
         },
         Pieces(name: "a product and its refund", codes: ["1": "purchase_revoked"], isActive: false) { prefix in
             func bought(_ signed: Double, refundedOn refunded: Double? = nil) throws -> [UInt8] {
-                try LedgerWorld.signed(prefix + "1", product: LedgerWorld.pro, kind: .nonConsumable) {
+                try LedgerWorld.signed(prefix + "1", product: LedgerWorld.pro) {
                     $0.signedDate = day(signed)
                     $0.revocationDate = refunded.map(day)
                 }
@@ -127,60 +129,52 @@ struct RestoreOrderTests {
         "C.13 A restore of receipts, transactions, notifications and renewal info decides the same in every order",
         arguments: cases)
     func orders(of pieces: Pieces) async throws {
-        try await LedgerWorld.with { world in
-            world.clock.advance(days: 3)
-            for (number, order) in Self.orders(of: try pieces.evidence("").count).enumerated() {
-                let (prefix, customer) = ("\(100 + number)0", "customer \(number)")
-                let evidence = try pieces.evidence(prefix)
-                let restore = RestoreSubmission(
-                    app: "example", customerID: customer, evidence: order.map { evidence[$0] })
-                for isRepeated in [false, true] {
-                    let outcome = try await world.ledger.restore(restore)
-                    let codes = Dictionary(
-                        uniqueKeysWithValues: outcome.purchases.map {
-                            (String($0.transactionID.dropFirst(prefix.count)), $0.code)
-                        })
-                    #expect(codes == pieces.codes, "\(order)")
-                    #expect(outcome.purchases.allSatisfy { $0.isReplayed == isRepeated }, "\(order)")
-                    let accepted = outcome.purchases.filter { $0.code == "accepted" }
-                    #expect(accepted.allSatisfy { $0.disposition == .granted }, "\(order)")
-                    #expect(outcome.entitlements.contains { $0.state == .active } == pieces.isActive, "\(order)")
-                    let present = try await world.ledger.answer(
-                        EntitlementsOfCustomer(app: "example", customerID: customer)
-                    ).entitlements.filter { entitlement in
-                        outcome.purchases.contains { $0.productID == entitlement.productID }
-                    }
-                    #expect(outcome.entitlements == present, "\(order)")
+        world.clock.advance(days: 3)
+        for (number, order) in Self.orders(of: try pieces.evidence("").count).enumerated() {
+            let (prefix, customer) = ("\(100 + number)0", "customer \(number)")
+            let evidence = try pieces.evidence(prefix)
+            let restore = RestoreSubmission(app: "example", customerID: customer, evidence: order.map { evidence[$0] })
+            for isRepeated in [false, true] {
+                let outcome = try await world.ledger.restore(restore)
+                let codes = Dictionary(
+                    uniqueKeysWithValues: outcome.purchases.map {
+                        (String($0.transactionID.dropFirst(prefix.count)), $0.code)
+                    })
+                #expect(codes == pieces.codes, "\(order)")
+                #expect(outcome.purchases.allSatisfy { $0.isReplayed == isRepeated }, "\(order)")
+                let accepted = outcome.purchases.filter { $0.code == "accepted" }
+                #expect(accepted.allSatisfy { $0.disposition == .granted }, "\(order)")
+                #expect(outcome.entitlements.contains { $0.state == .active } == pieces.isActive, "\(order)")
+                let present = try await world.entitlements(of: customer).entitlements.filter { entitlement in
+                    outcome.purchases.contains { $0.productID == entitlement.productID }
                 }
+                #expect(outcome.entitlements == present, "\(order)")
             }
         }
     }
 
     @Test("C.13 The purchases in the answer to a restore have the order of the evidence")
     func answers() async throws {
-        try await LedgerWorld.with { world in
-            func receipt(_ ids: [String]) throws -> [UInt8] {
-                try MintedWorld.mint(
-                    AppReceiptTemplate.production(
-                        bundleID: "com.example.app", creationDate: Self.day(0),
-                        purchases: ids.map {
-                            .consumable(productID: LedgerWorld.coins, transactionID: $0, purchaseDate: Self.day(0))
-                        }))
-            }
-            let pieces = [
-                try receipt(["4", "2"]), try LedgerWorld.signed("3"), try LedgerWorld.signed("1"),
-                try LedgerWorld.signed("2") { $0.signedDate = Self.day(0.01) },
-            ]
-            for (order, ids) in [
-                ([0, 1, 2, 3], ["2", "4", "3", "1"]), ([3, 2, 1, 0], ["2", "1", "3", "4"]),
-                ([1, 0, 3, 2], ["3", "2", "4", "1"]),
-            ] {
-                let outcome = try await world.ledger.restore(
-                    RestoreSubmission(app: "example", customerID: "alice", evidence: order.map { pieces[$0] }))
-                let found = outcome.purchases.map(\.transactionID)
-                // A receipt is a set: its purchases have the order of its bytes.
-                #expect(found == ids || found == ids.map { ["2": "4", "4": "2"][$0] ?? $0 }, "\(order)")
-            }
+        func receipt(_ ids: [String]) throws -> [UInt8] {
+            try MintedWorld.mint(
+                AppReceiptTemplate.production(
+                    bundleID: "com.example.app", creationDate: Self.day(0),
+                    purchases: ids.map {
+                        .consumable(productID: LedgerWorld.coins, transactionID: $0, purchaseDate: Self.day(0))
+                    }))
+        }
+        let pieces = [
+            try receipt(["4", "2"]), try LedgerWorld.signed("3"), try LedgerWorld.signed("1"),
+            try LedgerWorld.signed("2") { $0.signedDate = Self.day(0.01) },
+        ]
+        for (order, ids) in [
+            ([0, 1, 2, 3], ["2", "4", "3", "1"]), ([3, 2, 1, 0], ["2", "1", "3", "4"]),
+            ([1, 0, 3, 2], ["3", "2", "4", "1"]),
+        ] {
+            let outcome = try await world.restore(of: "alice", order.map { pieces[$0] })
+            let found = outcome.purchases.map(\.transactionID)
+            // A receipt is a set: its purchases have the order of its bytes.
+            #expect(found == ids || found == ids.map { ["2": "4", "4": "2"][$0] ?? $0 }, "\(order)")
         }
     }
 }

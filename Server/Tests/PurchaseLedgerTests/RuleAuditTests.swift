@@ -43,18 +43,13 @@ struct RuleAuditTests {
     @Test("33.3 Every fault of the writer is named, and no finding without one", .enabled(if: TestEngine.ownsTables))
     func faults() async throws {
         try await LedgerWorld.with { world in
-            _ = try await world.claim(
-                "10", product: LedgerWorld.monthly, try LedgerWorld.period("10", original: "10", from: 0))
+            _ = try await world.claim("10", try LedgerWorld.period("10", original: "10", from: 0))
             _ = try await world.claim("20", try LedgerWorld.signed("20") { $0.quantity = 10 })
             _ = try await world.consume(4, "use")
             for id in ["30", "31"] {
-                _ = try await world.claim(
-                    id, product: LedgerWorld.pass,
-                    try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+                _ = try await world.claim(id, try LedgerWorld.signed(id, product: LedgerWorld.pass))
             }
-            _ = try await world.ledger.perform(
-                GrantByHand(
-                    app: "example", customerID: "alice", productID: LedgerWorld.pro, quantity: 1, reason: "a gift"))
+            try await world.grant(LedgerWorld.pro, to: "alice", quantity: 1)
             #expect(try await RuleAudit(world.database).findings() == [])
             for fault in Self.faults {
                 try await Self.undone(world.database, fault.sql) { database in

@@ -6,9 +6,18 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
+extension Trait where Self == WorldTrait<LedgerWorld> {
+    static func seats(_ count: Int64) -> Self {
+        WorldTrait { body in try await SeatClaimTests.with(seats: count, { _ in }, body) }
+    }
+}
+
 /// Claims of seats of a subscription whose members the backend invites.
-@Suite("Claimed seats")
+@Suite("Claimed seats", .seats(3))
 struct SeatClaimTests {
+    let world: LedgerWorld = CurrentWorld.opened()
+    var folder: URL { CurrentWorld.opened() }
+
     private static let monthly = LedgerWorld.monthly
     private static let members = ["bob", "carol", "dave", "erin"]
 
@@ -39,8 +48,7 @@ struct SeatClaimTests {
     }
 
     static func list(_ world: LedgerWorld, limit: Int = 100) async throws -> SeatsOfSubscription.Answer {
-        try await world.ledger.answer(
-            SeatsOfSubscription(app: "example", originalTransactionID: "900", limit: limit))
+        try await world.ledger.answer(SeatsOfSubscription(app: "example", originalTransactionID: "900", limit: limit))
     }
 
     /// What the App Store tells about seats whose claims end.
@@ -109,12 +117,8 @@ struct SeatClaimTests {
             let entitlement = try #require(try await world.entitlement(Self.monthly, of: "bob"))
             #expect(entitlement.state == .active && entitlement.until == Self.day(30))
             #expect(entitlement.since == world.clock.now && entitlement.seats == nil)
-            #expect(
-                try await world.ledger.answer(
-                    EntitlementsOfCustomer(app: "example", customerID: "bob")
-                ).named.map(\.isActive) == [true])
-            try await world.observe(
-                try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
+            #expect(try await world.entitlements(of: "bob").named.map(\.isActive) == [true])
+            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
             world.clock.advance(days: 31)
             #expect(try await world.entitlement(Self.monthly, of: "bob")?.until == Self.day(60))
             world.clock.advance(days: 31)
@@ -130,10 +134,7 @@ struct SeatClaimTests {
             try await world.observe(try MintedWorld.mint(try SeatCountTests.team("902", 2, from: 60, stamp: 62.5)))
             #expect(try await Self.states(world, ["alice", "bob"]) == ["active", "active"])
             // A purchase by hand-made revocation ends for the members, too.
-            let act = try await world.ledger.perform(
-                RevokeByHand(
-                    app: "example", customerID: "alice", .purchase(transactionID: "902", environment: nil),
-                    reason: "fraud"))
+            let act = try await world.revoke("902", of: "alice")
             #expect(try await Self.states(world, ["alice", "bob"]) == ["revoked_by_hand", "revoked_by_hand"])
             try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: act, reason: "mistake"))
             #expect(try await Self.states(world, ["alice", "bob"]) == ["active", "active"])
@@ -154,181 +155,162 @@ struct SeatClaimTests {
 
     @Test("28.2 When a renewal has fewer seats, the newest claims wait, and move up when an older one ends")
     func fewerSeats() async throws {
-        try await Self.with(seats: 3) { world in
-            for member in Self.members.prefix(3) {
-                world.clock.advance(seconds: 60)
-                try await Self.claim(world, member)
-            }
-            await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "erin") }
-            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
-            world.clock.advance(days: 31)
-            #expect(try await Self.states(world) == ["active", "active", "no_seat", "none"])
-            #expect(try await world.entitlement(Self.monthly, of: "dave")?.state == .pending)
-            // For the period before, all of them had one.
-            #expect(try await Self.states(world, at: Self.day(20)) == ["active", "active", "active", "none"])
-            let listed = try await Self.list(world)
-            #expect(listed.seats == 2 && listed.claims == 3 && listed.next == nil)
-            #expect(listed.claimed.map(\.customerID) == ["bob", "carol", "dave"])
-            #expect(listed.claimed.map(\.seated) == [true, true, false])
-            try await Self.unclaim(world, listed.claimed[0].seatID)
+        for member in Self.members.prefix(3) {
             world.clock.advance(seconds: 60)
-            #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "none"])
-            #expect(try await world.entitlement(Self.monthly, of: "bob")?.state == .withdrawn)
-            // An addition seats a further member until it is refunded.
-            try await world.observe(
-                try MintedWorld.mint(try SeatCountTests.team("902", 1, from: 31, days: 29, isAddition: true)))
-            world.clock.advance(days: 1)
-            try await Self.claim(world, "erin")
-            #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "active"])
-            #expect(try await world.entitlement(Self.monthly)?.seats == 3)
-            try await world.observe(try Self.refund("902", 1, from: 31, on: 31.5))
-            #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "no_seat"])
-            #expect(try await world.entitlement(Self.monthly)?.seats == 2)
+            try await Self.claim(world, member)
         }
+        await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "erin") }
+        try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
+        world.clock.advance(days: 31)
+        #expect(try await Self.states(world) == ["active", "active", "no_seat", "none"])
+        #expect(try await world.entitlement(Self.monthly, of: "dave")?.state == .pending)
+        // For the period before, all of them had one.
+        #expect(try await Self.states(world, at: Self.day(20)) == ["active", "active", "active", "none"])
+        let listed = try await Self.list(world)
+        #expect(listed.seats == 2 && listed.claims == 3 && listed.next == nil)
+        #expect(listed.claimed.map(\.customerID) == ["bob", "carol", "dave"])
+        #expect(listed.claimed.map(\.seated) == [true, true, false])
+        try await Self.unclaim(world, listed.claimed[0].seatID)
+        world.clock.advance(seconds: 60)
+        #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "none"])
+        #expect(try await world.entitlement(Self.monthly, of: "bob")?.state == .withdrawn)
+        // An addition seats a further member until it is refunded.
+        try await world.observe(
+            try MintedWorld.mint(try SeatCountTests.team("902", 1, from: 31, days: 29, isAddition: true)))
+        world.clock.advance(days: 1)
+        try await Self.claim(world, "erin")
+        #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "active"])
+        #expect(try await world.entitlement(Self.monthly)?.seats == 3)
+        try await world.observe(try Self.refund("902", 1, from: 31, on: 31.5))
+        #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "no_seat"])
+        #expect(try await world.entitlement(Self.monthly)?.seats == 2)
     }
 
     @Test("28.2 Of concurrent claims, as many are accepted as there are seats")
     func concurrent() async throws {
-        try await Self.with(seats: 3) { world async throws in
-            let accepted = await withTaskGroup(of: Bool.self) { group in
-                for number in 0..<9 {
-                    group.addTask {
-                        do {
-                            _ = try await Self.claim(world, "member \(number)")
-                            return true
-                        } catch {
-                            let code = (error as? LedgerRefusal)?.code
-                            #expect(code == .noSeat)
-                            return false
-                        }
+        let accepted = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<9 {
+                group.addTask {
+                    do {
+                        _ = try await Self.claim(world, "member \(number)")
+                        return true
+                    } catch {
+                        let code = (error as? LedgerRefusal)?.code
+                        #expect(code == .noSeat)
+                        return false
                     }
                 }
-                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
-            #expect(accepted == 3)
-            #expect(try await Self.list(world).claims == 3)
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
+        #expect(accepted == 3)
+        #expect(try await Self.list(world).claims == 3)
     }
 
     @Test("28.2 Only subscriptions whose members the backend invites have seats to claim, while they give access")
     func refusals() async throws {
         try await LedgerWorld.with { world in
-            func code(_ body: () async throws -> Void) async throws -> LedgerRefusal.Code? {
-                do {
-                    try await body()
-                    return nil
-                } catch let refusal as LedgerRefusal {
-                    return refusal.code
-                }
-            }
-            #expect(try await code { try await Self.claim(world, "bob") } == .purchaseUnknown)
+            #expect(await refusal { try await Self.claim(world, "bob") } == .purchaseUnknown)
             _ = try await world.claim(
-                "900", product: Self.monthly,
-                try MintedWorld.mint(try SeatCountTests.team("900", 2, from: 0, management: "APPLE")))
-            #expect(try await code { try await Self.claim(world, "bob") } == .seatsNotHosted)
-            #expect(try await code { _ = try await Self.list(world) } == .seatsNotHosted)
+                "900", try MintedWorld.mint(try SeatCountTests.team("900", 2, from: 0, management: "APPLE")))
+            #expect(await refusal { try await Self.claim(world, "bob") } == .seatsNotHosted)
+            #expect(await refusal { _ = try await Self.list(world) } == .seatsNotHosted)
             try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 1, from: 30)))
-            #expect(try await code { try await Self.claim(world, "bob") } == .noSeat)
+            #expect(await refusal { try await Self.claim(world, "bob") } == .noSeat)
             world.clock.advance(days: 31)
-            #expect(try await code { try await Self.claim(world, "bob") } == nil)
-            #expect(try await code { try await Self.claim(world, "carol") } == .noSeat)
-            #expect(try await code { try await Self.unclaim(world, "other") } == .seatUnknown)
+            #expect(await refusal { try await Self.claim(world, "bob") } == nil)
+            #expect(await refusal { try await Self.claim(world, "carol") } == .noSeat)
+            #expect(await refusal { try await Self.unclaim(world, "other") } == .seatUnknown)
             world.clock.advance(days: 90)
             let seat = try await Self.list(world).claimed[0].seatID
             try await Self.unclaim(world, seat)
-            #expect(try await code { try await Self.claim(world, "carol") } == .noSeat)
+            #expect(await refusal { try await Self.claim(world, "carol") } == .noSeat)
         }
     }
 
     @Test("28.2 Seats are merged and erased with the customer, and end with the purchaser's erasure")
     func mergedAndErased() async throws {
-        try await Self.with(seats: 3) { world in
-            try await Self.claim(world, "bob", seat: "seat-1")
-            try await Self.claim(world, "carol", seat: "seat-2")
-            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "bob", into: "dave"))
-            #expect(try await Self.states(world, ["dave", "carol"]) == ["active", "active"])
-            #expect(try await Self.list(world).claimed.map(\.customerID) == ["dave", "carol"])
-            #expect(try await Self.claim(world, "bob", request: "request of bob").seatID == "seat-1")
-            try await world.requireConsistency()
-            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "dave", reason: "asked"))
-            #expect(try await Self.list(world).claimed.map(\.customerID) == ["carol"])
-            await #expect(throws: LedgerRefusal.self) {
-                try await Self.claim(world, "erin", seat: "seat-1")
-            }
-            try await world.requireConsistency()
-            try await Self.claim(world, "erin")
-            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
-            #expect(try await Self.states(world, ["carol", "erin"]) == ["none", "none"])
-            try await world.requireConsistency()
-            #expect(try await world.ledger.audit(isVerifyingEvidence: false).findings == [])
-            // What is bought after the erasure gives the members access again.
-            world.clock.advance(days: 31)
-            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
-            #expect(try await Self.states(world, ["carol", "erin"]) == ["active", "active"])
+        try await Self.claim(world, "bob", seat: "seat-1")
+        try await Self.claim(world, "carol", seat: "seat-2")
+        try await world.merge("bob", into: "dave")
+        #expect(try await Self.states(world, ["dave", "carol"]) == ["active", "active"])
+        #expect(try await Self.list(world).claimed.map(\.customerID) == ["dave", "carol"])
+        #expect(try await Self.claim(world, "bob", request: "request of bob").seatID == "seat-1")
+        try await world.requireConsistency()
+        try await world.erase("dave")
+        #expect(try await Self.list(world).claimed.map(\.customerID) == ["carol"])
+        await #expect(throws: LedgerRefusal.self) {
+            try await Self.claim(world, "erin", seat: "seat-1")
         }
+        try await world.requireConsistency()
+        try await Self.claim(world, "erin")
+        try await world.erase("alice")
+        #expect(try await Self.states(world, ["carol", "erin"]) == ["none", "none"])
+        try await world.requireConsistency()
+        #expect(try await world.ledger.audit(isVerifyingEvidence: false).findings == [])
+        // What is bought after the erasure gives the members access again.
+        world.clock.advance(days: 31)
+        try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
+        #expect(try await Self.states(world, ["carol", "erin"]) == ["active", "active"])
     }
 
-    @Test("28.2 A member's subscriptions are listed with their seat, a purchaser's with the number of seats")
+    @Test("28.2 A member's subscriptions are listed with their seat, a purchaser's with the number of seats", .seats(2))
     func subscriptions() async throws {
-        try await Self.with(seats: 2) { world in
-            try await Self.claim(world, "bob")
-            func list(_ customer: String) async throws -> [SubscriptionMessage] {
-                try await world.ledger.answer(SubscriptionsOfCustomer(app: "example", customerID: customer))
-                    .subscriptions
-            }
-            let purchaser = try await list("alice")
-            #expect(purchaser.map(\.originalTransactionID) == ["900"] && purchaser.map(\.entitlement.seats) == [2])
-            #expect(purchaser.allSatisfy { $0.seat == nil })
-            let member = try await list("bob")
-            #expect(member.map(\.originalTransactionID) == ["900"] && member.map(\.entitlement.state) == [.active])
-            #expect(member.first?.seat?.requestID == "request of bob" && member.first?.seat?.seated == true)
-            // With a subscription of their own, a member has two, and one entitlement.
-            let own = try await world.claim(
-                "950", product: Self.monthly, customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
-            )
-            #expect(own.entitlement?.until == Self.day(30))
-            #expect(Set(try await list("bob").map(\.originalTransactionID)) == ["900", "950"])
-            world.clock.advance(days: 2)
-            #expect(try await Self.states(world, ["bob"]) == ["active"])
-            // A claim is decided by its own purchase, and its answer shows the seat's access.
-            let expired = try await world.claim(
-                "950", product: Self.monthly, customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
-            )
-            #expect(expired.code == "subscription_expired" && expired.entitlement?.state == .active)
+        try await Self.claim(world, "bob")
+        func list(_ customer: String) async throws -> [SubscriptionMessage] {
+            try await world.ledger.answer(SubscriptionsOfCustomer(app: "example", customerID: customer))
+                .subscriptions
         }
+        let purchaser = try await list("alice")
+        #expect(purchaser.map(\.originalTransactionID) == ["900"] && purchaser.map(\.entitlement.seats) == [2])
+        #expect(purchaser.allSatisfy { $0.seat == nil })
+        let member = try await list("bob")
+        #expect(member.map(\.originalTransactionID) == ["900"] && member.map(\.entitlement.state) == [.active])
+        #expect(member.first?.seat?.requestID == "request of bob" && member.first?.seat?.seated == true)
+        // With a subscription of their own, a member has two, and one entitlement.
+        let own = try await world.claim(
+            "950", customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
+        )
+        #expect(own.entitlement?.until == Self.day(30))
+        #expect(Set(try await list("bob").map(\.originalTransactionID)) == ["900", "950"])
+        world.clock.advance(days: 2)
+        #expect(try await Self.states(world, ["bob"]) == ["active"])
+        // A claim is decided by its own purchase, and its answer shows the seat's access.
+        let expired = try await world.claim(
+            "950", customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
+        )
+        #expect(expired.code == "subscription_expired" && expired.entitlement?.state == .active)
     }
 
-    @Test("28.2 A purchaser's renewal with 1,000 members changes no row of a member, and their answers cost the same")
+    @Test(
+        "28.2 A purchaser's renewal with 1,000 members changes no row of a member, and their answers cost the same",
+        .folder)
     func cost() async throws {
-        try await TemporaryFolder.with { folder in
-            let recorder = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let world = try await LedgerWorld(recorder)
-            _ = try await world.claim(
-                "900", product: Self.monthly, try MintedWorld.mint(try SeatCountTests.team("900", 1000, from: 0)))
-            func renewal(_ number: Int) async throws -> [String] {
-                let evidence = try MintedWorld.mint(
-                    try SeatCountTests.team("\(900 + number)", 1000, from: Double(30 * number)))
-                _ = recorder.take()
-                try await world.observe(evidence)
-                return recorder.take()
-            }
-            func answer(_ member: Int) async throws -> Int {
-                _ = recorder.take()
-                #expect(try await world.entitlement(Self.monthly, of: "member \(member)")?.state == .active)
-                return recorder.take().count
-            }
-            try await Self.claim(world, "member 0")
-            let (few, fewAnswers) = (try await renewal(1).count, try await answer(0))
-            for member in 1..<1000 { try await Self.claim(world, "member \(member)") }
-            await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "member 1000") }
-            let (many, manyAnswers) = (try await renewal(2), try await answer(999))
-            #expect(many.count == few && manyAnswers == fewAnswers)
-            print(
-                "statements: renewal \(few) with 1 member, \(many.count) with 1,000; a member's answer \(manyAnswers)")
-            world.clock.advance(days: 61)
-            #expect(try await world.entitlement(Self.monthly, of: "member 500")?.until == Self.day(90))
-            try await world.database.close()
+        let recorder = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let world = try await LedgerWorld(recorder)
+        _ = try await world.claim("900", try MintedWorld.mint(try SeatCountTests.team("900", 1000, from: 0)))
+        func renewal(_ number: Int) async throws -> [String] {
+            let evidence = try MintedWorld.mint(
+                try SeatCountTests.team("\(900 + number)", 1000, from: Double(30 * number)))
+            _ = recorder.take()
+            try await world.observe(evidence)
+            return recorder.take()
         }
+        func answer(_ member: Int) async throws -> Int {
+            _ = recorder.take()
+            #expect(try await world.entitlement(Self.monthly, of: "member \(member)")?.state == .active)
+            return recorder.take().count
+        }
+        try await Self.claim(world, "member 0")
+        let (few, fewAnswers) = (try await renewal(1).count, try await answer(0))
+        for member in 1..<1000 { try await Self.claim(world, "member \(member)") }
+        await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "member 1000") }
+        let (many, manyAnswers) = (try await renewal(2), try await answer(999))
+        #expect(many.count == few && manyAnswers == fewAnswers)
+        print("statements: renewal \(few) with 1 member, \(many.count) with 1,000; a member's answer \(manyAnswers)")
+        world.clock.advance(days: 61)
+        #expect(try await world.entitlement(Self.monthly, of: "member 500")?.until == Self.day(90))
+        try await world.database.close()
     }
 
     @Test(
@@ -364,14 +346,14 @@ struct SeatClaimTests {
             try await world.observe(try NotificationTests.rescission("70"))
             #expect(try await told().count == 2)
             // A merged member is told under the name that remains; the notification is found by it, and erased with it.
-            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "dave", into: "frank"))
+            try await world.merge("dave", into: "frank")
             try await world.observe(try NotificationTests.rescission("72"))
             #expect(try await told() == ["bob", "carol", "frank"])
             let filter = NotificationFilter(customerID: "frank")
             let query = NotificationList(app: "example", filter: filter, limit: 10)
             #expect(try await world.ledger.answer(query).entries.map(\.type) == ["RESCIND_CONSENT"])
             for customer in ["carol", "frank"] {
-                _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "asked"))
+                try await world.erase(customer)
             }
             let list = try await world.ledger.answer(NotificationList(app: "example", limit: 10)).entries
             // What names the download of an erased customer has no details any more.
@@ -381,14 +363,12 @@ struct SeatClaimTests {
         }
     }
 
-    @Test("28.2 A member of a sandbox subscription is not told of a consent that was rescinded in Production")
+    @Test("28.2 A member of a sandbox subscription is not told of a consent that was rescinded in Production", .ledger)
     func rescindedConsentElsewhere() async throws {
-        try await LedgerWorld.with { world in
-            let team = try SeatCountTests.team("900", 2, from: 0) { $0.environment = "Sandbox" }
-            _ = try await world.claim("900", product: Self.monthly, try MintedWorld.mint(team))
-            try await Self.claim(world, "bob")
-            try await world.observe(try NotificationTests.rescission("download of bob"))
-            #expect(try await !world.events().contains("consent_rescinded"))
-        }
+        let team = try SeatCountTests.team("900", 2, from: 0) { $0.environment = "Sandbox" }
+        _ = try await world.claim("900", try MintedWorld.mint(team))
+        try await Self.claim(world, "bob")
+        try await world.observe(try NotificationTests.rescission("download of bob"))
+        #expect(try await !world.events().contains("consent_rescinded"))
     }
 }

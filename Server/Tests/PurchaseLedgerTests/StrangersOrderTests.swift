@@ -6,8 +6,10 @@ import TestSupport
 import Testing
 
 /// Claims that name an order of somebody else than the owner of the purchase.
-@Suite("A claim for an order of somebody else changes nothing for anybody")
+@Suite("A claim for an order of somebody else changes nothing for anybody", .ledger)
 struct StrangersOrderTests {
+    let world: LedgerWorld = CurrentWorld.opened()
+
     /// Coins that alice bought with the token of her order.
     private func coins(of order: Order, _ id: String = "1") throws -> [UInt8] {
         try LedgerWorld.signed(id) { $0.appAccountToken = order.appAccountToken.uuidString.lowercased() }
@@ -23,42 +25,38 @@ struct StrangersOrderTests {
 
     @Test("A.4 A stranger's refused claim does not keep the owner's order from being paid", arguments: [false, true])
     func stranger(isFirst: Bool) async throws {
-        try await LedgerWorld.with { world in
-            let own = try await world.order()
-            let foreign = try await world.order("mallory")
-            let evidence = try coins(of: own)
-            if !isFirst { #expect(try await world.claim("1", evidence).code == "accepted") }
-            let refused = try await claim(for: foreign, evidence, world)
-            #expect(refused.code == "app_account_token_mismatch" && refused.disposition == .refused)
-            #expect(refused.orderID == nil && refused.entitlement == nil)
-            let outcome = try await world.claim("1", evidence)
-            #expect(outcome.code == "accepted" && outcome.orderID == own.id)
-            #expect(try await world.order(own.id).status == .paid)
-            #expect(try await world.order(foreign.id).status == .created)
-            #expect(try await world.events().filter { $0 == "order_paid" }.count == 1)
-            _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: own.id))
-        }
+        let own = try await world.order()
+        let foreign = try await world.order("mallory")
+        let evidence = try coins(of: own)
+        if !isFirst { #expect(try await world.claim("1", evidence).code == "accepted") }
+        let refused = try await claim(for: foreign, evidence, world)
+        #expect(refused.code == "app_account_token_mismatch" && refused.disposition == .refused)
+        #expect(refused.orderID == nil && refused.entitlement == nil)
+        let outcome = try await world.claim("1", evidence)
+        #expect(outcome.code == "accepted" && outcome.orderID == own.id)
+        #expect(try await world.order(own.id).status == .paid)
+        #expect(try await world.order(foreign.id).status == .created)
+        #expect(try await world.events().filter { $0 == "order_paid" }.count == 1)
+        try await world.fulfil(own.id)
     }
 
     @Test("A.4 The order of a refused claim pays nothing and keeps nothing, also once its customer owns the purchase")
     func laterOwner() async throws {
-        try await LedgerWorld.with { world in
-            let first = try await world.order("mallory")
-            world.clock.advance(seconds: 60)
-            let named = try await world.order("mallory")
-            let own = try await world.order()
-            _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            #expect(try await world.order(own.id).status == .paid)
-            #expect(try await claim(for: named, try LedgerWorld.signed("1"), world).claimedBy == .anotherCustomer)
-            // A token says that Mallory bought it. It pays the order that Mallory's claim named, as it does when the
-            // token is known first.
-            try await world.observe(try coins(of: named))
-            let states = [
-                try await world.order(own.id).status, try await world.order(first.id).status,
-                try await world.order(named.id).status,
-            ]
-            #expect(states == [.created, .created, .paid])
-        }
+        let first = try await world.order("mallory")
+        world.clock.advance(seconds: 60)
+        let named = try await world.order("mallory")
+        let own = try await world.order()
+        _ = try await world.claim("1", try LedgerWorld.signed("1"))
+        #expect(try await world.order(own.id).status == .paid)
+        #expect(try await claim(for: named, try LedgerWorld.signed("1"), world).claimedBy == .anotherCustomer)
+        // A token says that Mallory bought it. It pays the order that Mallory's claim named, as it does when the
+        // token is known first.
+        try await world.observe(try coins(of: named))
+        let states = [
+            try await world.order(own.id).status, try await world.order(first.id).status,
+            try await world.order(named.id).status,
+        ]
+        #expect(states == [.created, .created, .paid])
     }
 
     @Test("A.4 A claim of a copy by a stranger keeps the purchase from nothing, and a held purchase stays free")
@@ -89,7 +87,7 @@ struct StrangersOrderTests {
         let refused = try await claim(for: foreign, evidence, world)
         #expect(refused.code == "app_account_token_mismatch" && refused.disposition == .refused)
         #expect(try await world.claim("1", order: foreign.id, evidence).code == "order_of_another_customer")
-        _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "carol", reason: "asked for"))
+        try await world.erase("carol")
         return (own, foreign)
     }
 
@@ -97,29 +95,25 @@ struct StrangersOrderTests {
         "A.2 After a claim with somebody else's order and the erasure of that customer, the audit is clean",
         arguments: [false, true])
     func erasure(isClaimedFirst: Bool) async throws {
-        try await LedgerWorld.with { world in
-            let (own, _) = try await erase(world, isClaimedFirst: isClaimedFirst)
-            #expect(try await world.order(own.id).status == .paid)
-            try await world.requireConsistency()
-            // The purchase is alice's, whatever follows.
-            let again = try await world.claim("1", order: own.id, try coins(of: own))
-            #expect(again.code == "accepted" && again.orderStatus == .paid)
-        }
+        let (own, _) = try await erase(world, isClaimedFirst: isClaimedFirst)
+        #expect(try await world.order(own.id).status == .paid)
+        try await world.requireConsistency()
+        // The purchase is alice's, whatever follows.
+        let again = try await world.claim("1", order: own.id, try coins(of: own))
+        #expect(again.code == "accepted" && again.orderStatus == .paid)
     }
 
     @Test(
         "A.2 A rebuild after that erasure gives the tables again",
         .enabled(if: TestEngine.ownsTables), arguments: [false, true])
     func rebuild(isClaimedFirst: Bool) async throws {
-        try await LedgerWorld.with { world in
-            let (own, _) = try await erase(world, isClaimedFirst: isClaimedFirst)
-            let before = try await DatabaseContent(world.database)
-            try await world.rebuilt { rebuilt in
-                #expect(try await rebuilt.order(own.id).status == .paid)
-                let changed = Set(try await DatabaseContent(rebuilt.database).differences(from: before))
-                // No entry is left that assigned the token of the erased customer, so a rebuild names none.
-                #expect(changed.isSubset(of: ["account_tokens"]), "\(changed)")
-            }
+        let (own, _) = try await erase(world, isClaimedFirst: isClaimedFirst)
+        let before = try await DatabaseContent(world.database)
+        try await world.rebuilt { rebuilt in
+            #expect(try await rebuilt.order(own.id).status == .paid)
+            let changed = Set(try await DatabaseContent(rebuilt.database).differences(from: before))
+            // No entry is left that assigned the token of the erased customer, so a rebuild names none.
+            #expect(changed.isSubset(of: ["account_tokens"]), "\(changed)")
         }
     }
 
@@ -127,49 +121,43 @@ struct StrangersOrderTests {
         "A.2 An order that was delivered keeps its purchase until its customer is erased, whoever owns the purchase then",
         arguments: [false, true])
     func delivered(isNamed: Bool) async throws {
-        try await LedgerWorld.with { world in
-            let foreign = try await world.order("mallory")
-            let own = try await world.order()
-            _ = try await world.claim(
-                "1", customer: "mallory", order: isNamed ? foreign.id : nil, try LedgerWorld.signed("1"))
-            _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: foreign.id))
-            world.clock.advance(seconds: 60)
-            try await world.observe(try coins(of: own))
-            let before = try await world.claim("1", order: own.id, try coins(of: own))
-            #expect(before.claimedBy == .anotherOrder)
-            #expect(try await world.order(own.id).status == .created)
-            _ = try await world.ledger.perform(
-                EraseCustomer(app: "example", customerID: "mallory", reason: "asked for"))
-            try await world.requireConsistency()
-            #expect(try await world.order(own.id).status == .created)
-            #expect(try await world.claim("1", order: own.id, try coins(of: own)).orderStatus == .paid)
-        }
+        let foreign = try await world.order("mallory")
+        let own = try await world.order()
+        _ = try await world.claim(
+            "1", customer: "mallory", order: isNamed ? foreign.id : nil, try LedgerWorld.signed("1"))
+        try await world.fulfil(foreign.id)
+        world.clock.advance(seconds: 60)
+        try await world.observe(try coins(of: own))
+        let before = try await world.claim("1", order: own.id, try coins(of: own))
+        #expect(before.claimedBy == .anotherOrder)
+        #expect(try await world.order(own.id).status == .created)
+        try await world.erase("mallory")
+        try await world.requireConsistency()
+        #expect(try await world.order(own.id).status == .created)
+        #expect(try await world.claim("1", order: own.id, try coins(of: own)).orderStatus == .paid)
     }
 
     @Test("A.2 The same with a held purchase, a copy, and a purchase that an operator transferred")
     func otherPurchases() async throws {
-        try await LedgerWorld.with { world in
-            let own = try await world.order(product: LedgerWorld.monthly)
-            let foreign = try await world.order("carol", product: LedgerWorld.monthly)
-            func period(_ id: String, token: UUID? = nil) throws -> [UInt8] {
-                try LedgerWorld.period(id, from: 0) {
-                    $0.webOrderLineItemID = "77"
-                    $0.appAccountToken = token?.uuidString.lowercased()
-                }
+        let own = try await world.order(product: LedgerWorld.monthly)
+        let foreign = try await world.order("carol", product: LedgerWorld.monthly)
+        func period(_ id: String, token: UUID? = nil) throws -> [UInt8] {
+            try LedgerWorld.period(id, from: 0) {
+                $0.webOrderLineItemID = "77"
+                $0.appAccountToken = token?.uuidString.lowercased()
             }
-            try await world.observe(try period("901", token: own.appAccountToken))
-            let refused = try await claim("902", product: LedgerWorld.monthly, for: foreign, try period("902"), world)
-            #expect(refused.code == "already_claimed" && refused.claimedBy == .anotherCustomer)
-            // Bob's purchase pays carol's order after a transfer by the token, and carol's claim came before it.
-            let bobs = try await world.order("bob")
-            _ = try await world.claim("1", customer: "bob", order: bobs.id, try LedgerWorld.signed("1"))
-            let coins = try await world.order("carol")
-            #expect(try await claim(for: coins, try LedgerWorld.signed("1"), world).claimedBy == .anotherCustomer)
-            _ = try await world.ledger.perform(
-                MovePurchase(app: "example", transactionID: "1", to: "dora", reason: "wrong account"))
-            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "carol", reason: "asked for"))
-            #expect(try await world.order(own.id).status == .paid)
-            #expect(try await world.order(bobs.id).status == .created)
         }
+        try await world.observe(try period("901", token: own.appAccountToken))
+        let refused = try await claim("902", product: LedgerWorld.monthly, for: foreign, try period("902"), world)
+        #expect(refused.code == "already_claimed" && refused.claimedBy == .anotherCustomer)
+        // Bob's purchase pays carol's order after a transfer by the token, and carol's claim came before it.
+        let bobs = try await world.order("bob")
+        _ = try await world.claim("1", customer: "bob", order: bobs.id, try LedgerWorld.signed("1"))
+        let coins = try await world.order("carol")
+        #expect(try await claim(for: coins, try LedgerWorld.signed("1"), world).claimedBy == .anotherCustomer)
+        try await world.move("1", to: "dora")
+        try await world.erase("carol")
+        #expect(try await world.order(own.id).status == .paid)
+        #expect(try await world.order(bobs.id).status == .created)
     }
 }

@@ -10,6 +10,8 @@ import Testing
 /// The callers that each route accepts, and the list of routes.
 @Suite("Access")
 struct AccessTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     /// Every route with its callers.
     static let routes: [(HTTPRequest.Method, String, APIKeyScope)] = [
         (.post, "/v1/orders", .backend), (.get, "/v1/orders", .backend), (.get, "/v1/orders/x", .backend),
@@ -22,30 +24,24 @@ struct AccessTests {
         (.get, "/v1/submissions/x", .backend), (.get, "/v1/submissions/x/evidence", .backend),
     ]
 
-    @Test("Without a key the answer is 401, with a key of another scope 403")
+    @Test("Without a key the answer is 401, with a key of another scope 403", .server)
     func access() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for (method, path, scope) in Self.routes {
-                let body = method == .post ? Data("{}".utf8) : nil
-                let nobody = try await world.send(method, path, data: body, as: nil)
-                #expect(nobody.status == 401)
-                #expect(try nobody.problem == "key_missing")
-                #expect(nobody.headers[.wwwAuthenticate] == "Bearer")
-                let stranger = try await world.send(
-                    method, path, data: body, as: nil,
-                    headers: [.authorization: "Bearer assay_0123456789abcdef_AAAA"])
-                #expect(stranger.status == 401)
-                #expect(try stranger.problem == "key_unknown")
-                // A backend may do what its app may.
-                if scope != .client {
-                    let other = try await world.send(method, path, data: body, as: .client)
-                    #expect(other.status == 403)
-                    #expect(try other.problem == "scope_insufficient")
-                }
-                for right in [scope, .backend, .admin] where right == scope || scope == .client || right == .admin {
-                    let answer = try await world.send(method, path, data: body, as: right)
-                    #expect(![401, 403].contains(answer.status), "\(method) \(path)")
-                }
+        for (method, path, scope) in Self.routes {
+            let body = method == .post ? Data("{}".utf8) : nil
+            let nobody = try await world.send(method, path, data: body, as: nil)
+            #expect(try nobody.line == "401 key_missing" && nobody.headers[.wwwAuthenticate] == "Bearer")
+            let stranger = try await world.send(
+                method, path, data: body, as: nil,
+                headers: [.authorization: "Bearer assay_0123456789abcdef_AAAA"])
+            #expect(try stranger.line == "401 key_unknown")
+            // A backend may do what its app may.
+            if scope != .client {
+                let other = try await world.send(method, path, data: body, as: .client)
+                #expect(try other.line == "403 scope_insufficient")
+            }
+            for right in [scope, .backend, .admin] where right == scope || scope == .client || right == .admin {
+                let answer = try await world.send(method, path, data: body, as: right)
+                #expect(![401, 403].contains(answer.status), "\(method) \(path)")
             }
         }
     }
@@ -68,74 +64,57 @@ struct AccessTests {
                 entryKey: world.entryKey)
             let other = try await ledger.perform(CreateAPIKey(app: "another", name: "", scopes: [.admin])).text
             let answer = try await world.send(.get, "/v1/orders", as: nil, headers: [.authorization: "Bearer \(other)"])
-            #expect(answer.status == 403)
-            #expect(try answer.problem == "app_unknown")
+            #expect(try answer.line == "403 app_unknown")
         }
     }
 
-    @Test("An unsupported method is a 405 with Allow, and an unknown path is a 404")
+    @Test("An unsupported method is a 405 with Allow, and an unknown path is a 404", .server)
     func methods() async throws {
-        try await PurchaseServerWorld.run { world in
-            for (path, allowed) in [
-                ("/v1/orders", "GET, POST"), ("/v1/orders/x/fulfil", "POST"), ("/readyz", "GET, HEAD"),
-                ("/v1/customers/x/entitlements", "GET"),
-            ] {
-                let answer = try await world.send(.trace, path)
-                #expect(answer.status == 405)
-                #expect(try answer.problem == "method_not_allowed")
-                #expect(answer.headers[.allow] == allowed)
-                #expect(try answer.document?.title == "Method Not Allowed")
-            }
-            #expect(try await world.send(.delete, "/nothing").status == 404)
-            let unknown = try await world.send(.get, "/v1/purchases/nothing")
-            #expect(try unknown.problem == "transaction_unknown")
-            #expect(try unknown.document?.title == "Not Found")
+        for (path, allowed) in [
+            ("/v1/orders", "GET, POST"), ("/v1/orders/x/fulfil", "POST"), ("/readyz", "GET, HEAD"),
+            ("/v1/customers/x/entitlements", "GET"),
+        ] {
+            let answer = try await world.send(.trace, path)
+            #expect(try answer.line == "405 method_not_allowed" && answer.headers[.allow] == allowed)
+            #expect(try answer.document?.title == "Method Not Allowed")
         }
+        #expect(try await world.send(.delete, "/nothing").status == 404)
+        let unknown = try await world.send(.get, "/v1/purchases/nothing")
+        #expect(try unknown.problem == "transaction_unknown" && unknown.document?.title == "Not Found")
     }
 
-    @Test("A body beyond the limit is a 413")
+    @Test("A body beyond the limit is a 413", .server { $0.limits.bodyBytes = 1000 })
     func bodyLimit() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.bodyBytes = 1000
-        } _: { world async throws in
-            let answer = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
-            #expect(answer.status == 413)
-            #expect(try answer.problem == "body_too_large")
-        }
+        let answer = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+        #expect(try answer.line == "413 body_too_large")
     }
 
-    @Test("By default, /v1 accepts a body of at most 1 MiB, and verifyReceipt larger ones")
+    @Test("By default, /v1 accepts a body of at most 1 MiB, and verifyReceipt larger ones", .server)
     func apiBodyLimit() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))
-            let full = order + Data(repeating: 0x20, count: (1 << 20) - order.count)
-            #expect(try await world.send(.post, "/v1/orders", data: full).status == 201)
-            for path in ["/v1/orders", "/v1/purchases", "/v1/restores"] {
-                let refused = try await world.send(.post, path, data: full + Data([0x20]))
-                #expect(refused.status == 413, "\(path)")
-                #expect(try refused.document?.code == "body_too_large")
-                #expect(try refused.document?.expected == "at most 1048576 bytes")
-            }
-            let receipt = try await world.send(.post, "/verifyReceipt", data: full + full, as: nil)
-            #expect(receipt.status == 200 && receipt.text.hasPrefix(#"{"status":"#))
+        let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))
+        let full = order + Data(repeating: 0x20, count: (1 << 20) - order.count)
+        #expect(try await world.send(.post, "/v1/orders", data: full).status == 201)
+        for path in ["/v1/orders", "/v1/purchases", "/v1/restores"] {
+            let refused = try await world.send(.post, path, data: full + Data([0x20]))
+            #expect(try refused.line == "413 body_too_large", "\(path)")
+            #expect(try refused.document?.expected == "at most 1048576 bytes")
         }
+        let receipt = try await world.send(.post, "/verifyReceipt", data: full + full, as: nil)
+        #expect(receipt.status == 200 && receipt.text.hasPrefix(#"{"status":"#))
     }
 
-    @Test("The description that is served is the file of the repository, and names every route")
+    @Test("The description that is served is the file of the repository, and names every route", .server)
     func description() async throws {
         let file = Corpus.projectFolder.appending(path: "Server/Sources/PurchaseServer/Resources/openapi.yaml")
         let documented = try String(contentsOf: file, encoding: .utf8)
-        try await PurchaseServerWorld.run { world async throws in
-            let served = try await world.send(.get, "/openapi.yaml", as: nil)
-            #expect(served.text == documented)
-            for (_, path, _) in Self.routes {
-                let template = path.prefix { $0 != "?" }.replacing("/customers/x", with: "/customers/{customer_id}")
-                    .replacing("/orders/x", with: "/orders/{order_id}")
-                    .replacing("/purchases/x", with: "/purchases/{transaction_id}")
-                    .replacing("/submissions/x", with: "/submissions/{submission_id}")
-                #expect(documented.contains("\n  \(template):\n"), "\(template)")
-            }
+        let served = try await world.send(.get, "/openapi.yaml", as: nil)
+        #expect(served.text == documented)
+        for (_, path, _) in Self.routes {
+            let template = path.prefix { $0 != "?" }.replacing("/customers/x", with: "/customers/{customer_id}")
+                .replacing("/orders/x", with: "/orders/{order_id}")
+                .replacing("/purchases/x", with: "/purchases/{transaction_id}")
+                .replacing("/submissions/x", with: "/submissions/{submission_id}")
+            #expect(documented.contains("\n  \(template):\n"), "\(template)")
         }
     }
 }

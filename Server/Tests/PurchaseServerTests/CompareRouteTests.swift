@@ -9,8 +9,10 @@ import TestSupport
 import Testing
 
 /// `POST /v1/compare` (docs/compare.md).
-@Suite("Comparing over HTTP")
+@Suite("Comparing over HTTP", .server)
 struct CompareRouteTests {
+    let world: PurchaseServerWorld = CurrentWorld.opened()
+
     private static let bulk: HTTPFields = [.contentType: "application/x-ndjson"]
 
     /// A customer with a refunded subscription, and one with a subscription until a time.
@@ -29,10 +31,7 @@ struct CompareRouteTests {
                 .post, "/v1/purchases", try period(id) { _ in }.claim(customerID: customer))
             #expect(claimed.status == 200, "\(claimed.text)")
         }
-        let refunded = try period("1") {
-            $0.signedDate = MintedWorld.moment.addingTimeInterval(60)
-            $0.revocationDate = $0.signedDate
-        }
+        let refunded = try period("1") { $0.refund(at: MintedWorld.moment.addingTimeInterval(60)) }
         _ = try await world.ledger.observe(
             EvidenceSubmission(app: "example", source: "notification", evidence: Array(refunded.jws.utf8)))
         return "\(Timestamp(MintedWorld.moment.addingTimeInterval(30 * 86_400)))"
@@ -40,25 +39,22 @@ struct CompareRouteTests {
 
     @Test("28.3 One answer is compared, with its cause, rule, evidence and sentence")
     func single() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let end = try await Self.prepare(world)
-            var theirs = ComparisonRequest(customerID: "alice", entitlement: "pro", active: true)
-            theirs.until = end
-            let answer = try await world.send(.post, "/v1/compare", theirs, as: .backend)
-            #expect(answer.status == 200, "\(answer.text)")
-            let found = try answer.message(ComparisonMessage.self)
-            #expect(!found.agrees && found.code == "refund_missed" && found.right == "ours" && found.rule == "state_4")
-            #expect(found.text?.hasPrefix("Assay is right: the App Store withdrew transaction 1") == true)
-            #expect(found.theirs == ComparisonMessage.Access(active: true, until: end))
-            #expect(found.ours.state == "withdrawn" && found.ours.reason == "revoked" && !found.ours.active)
-            let evidence = try #require(found.evidence?.first)
-            #expect(evidence.transactionID == "1" && evidence.productID == "com.example.app.monthly")
-            #expect(evidence.entryIDs.count == 2)
-            theirs.customerID = "bob"
-            let agreed = try await world.send(.post, "/v1/compare", theirs, as: .backend).message(
-                ComparisonMessage.self)
-            #expect(agreed.agrees && agreed.code == nil && agreed.evidence == nil && agreed.ours.active)
-        }
+        let end = try await Self.prepare(world)
+        var theirs = ComparisonRequest(customerID: "alice", entitlement: "pro", active: true)
+        theirs.until = end
+        let answer = try await world.send(.post, "/v1/compare", theirs, as: .backend)
+        #expect(answer.status == 200, "\(answer.text)")
+        let found = try answer.message(ComparisonMessage.self)
+        #expect(!found.agrees && found.code == "refund_missed" && found.right == "ours" && found.rule == "state_4")
+        #expect(found.text?.hasPrefix("Assay is right: the App Store withdrew transaction 1") == true)
+        #expect(found.theirs == ComparisonMessage.Access(active: true, until: end))
+        #expect(found.ours.state == "withdrawn" && found.ours.reason == "revoked" && !found.ours.active)
+        let evidence = try #require(found.evidence?.first)
+        #expect(evidence.transactionID == "1" && evidence.productID == "com.example.app.monthly")
+        #expect(evidence.entryIDs.count == 2)
+        theirs.customerID = "bob"
+        let agreed = try await world.send(.post, "/v1/compare", theirs, as: .backend).message(ComparisonMessage.self)
+        #expect(agreed.agrees && agreed.code == nil && agreed.evidence == nil && agreed.ours.active)
     }
 
     @Test(
@@ -78,47 +74,42 @@ struct CompareRouteTests {
             ("[]", "body_malformed"), ("{", "body_malformed"),
         ])
     func flaws(_ body: String, _ code: String) async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let answer = try await world.send(.post, "/v1/compare", data: Data(body.utf8), as: .backend)
-            #expect(try answer.status == 400 && answer.problem == code, "\(answer.text)")
-            let line = try await world.send(
-                .post, "/v1/compare", data: Data("\n\(body)\n".utf8), as: .backend, headers: Self.bulk)
-            #expect(
-                line.status == 200 && line.text.contains(#"{"line":2,"problem":{"code":"\#(code)""#), "\(line.text)")
-            #expect(line.text.hasSuffix(#""compared":0,"differed":0,"invalid":1}}"# + "\n"))
-        }
+        let answer = try await world.send(.post, "/v1/compare", data: Data(body.utf8), as: .backend)
+        #expect(try answer.status == 400 && answer.problem == code, "\(answer.text)")
+        let line = try await world.send(
+            .post, "/v1/compare", data: Data("\n\(body)\n".utf8), as: .backend, headers: Self.bulk)
+        #expect(line.status == 200 && line.text.contains(#"{"line":2,"problem":{"code":"\#(code)""#), "\(line.text)")
+        #expect(line.text.hasSuffix(#""compared":0,"differed":0,"invalid":1}}"# + "\n"))
     }
 
     @Test("28.3 A bulk comparison answers with the differences in order, and a summary; the key needs its scope")
     func bulk() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let end = try await Self.prepare(world)
-            var lines: [String] = []
-            for number in 0..<300 {
-                let customer = number % 100 == 7 ? "alice" : number % 100 == 8 ? "ghost" : "bob"
-                lines.append(#"{"customer_id":"\#(customer)","entitlement":"pro","until":"\#(end)"}"#)
-            }
-            lines[50] = ""
-            lines[60] = String(repeating: "x", count: 20_000)
-            let data = Data(lines.joined(separator: "\n").utf8)
-            let answer = try await world.send(.post, "/v1/compare", data: data, as: .backend, headers: Self.bulk)
-            #expect(answer.status == 200 && answer.headers[.contentType] == "application/x-ndjson")
-            let answered = answer.text.split(separator: "\n")
-            #expect(answered.count == 8)
-            let decoder = JSONDecoder()
-            let found = try answered.dropLast().filter { !$0.contains("line_too_long") }.map {
-                try decoder.decode(ComparisonMessage.self, from: Data($0.utf8))
-            }
-            #expect(found.map(\.line) == [8, 9, 108, 109, 208, 209])
-            #expect(Set(found.map(\.code)) == ["refund_missed", "customer_unknown"])
-            let summary = try decoder.decode(ComparisonSummary.self, from: Data(try #require(answered.last).utf8))
-                .summary
-            #expect(summary.compared == 298 && summary.agreed == 292 && summary.differed == 6 && summary.invalid == 1)
-            #expect(summary.causes == ["refund_missed": 3, "customer_unknown": 3])
-            for scope in [APIKeyScope?.none, .client] {
-                let refused = try await world.send(.post, "/v1/compare", data: data, as: scope, headers: Self.bulk)
-                #expect(refused.status == (scope == nil ? 401 : 403))
-            }
+        let end = try await Self.prepare(world)
+        var lines: [String] = []
+        for number in 0..<300 {
+            let customer = number % 100 == 7 ? "alice" : number % 100 == 8 ? "ghost" : "bob"
+            lines.append(#"{"customer_id":"\#(customer)","entitlement":"pro","until":"\#(end)"}"#)
+        }
+        lines[50] = ""
+        lines[60] = String(repeating: "x", count: 20_000)
+        let data = Data(lines.joined(separator: "\n").utf8)
+        let answer = try await world.send(.post, "/v1/compare", data: data, as: .backend, headers: Self.bulk)
+        #expect(answer.status == 200 && answer.headers[.contentType] == "application/x-ndjson")
+        let answered = answer.text.split(separator: "\n")
+        #expect(answered.count == 8)
+        let decoder = JSONDecoder()
+        let found = try answered.dropLast().filter { !$0.contains("line_too_long") }.map {
+            try decoder.decode(ComparisonMessage.self, from: Data($0.utf8))
+        }
+        #expect(found.map(\.line) == [8, 9, 108, 109, 208, 209])
+        #expect(Set(found.map(\.code)) == ["refund_missed", "customer_unknown"])
+        let summary = try decoder.decode(ComparisonSummary.self, from: Data(try #require(answered.last).utf8))
+            .summary
+        #expect(summary.compared == 298 && summary.agreed == 292 && summary.differed == 6 && summary.invalid == 1)
+        #expect(summary.causes == ["refund_missed": 3, "customer_unknown": 3])
+        for scope in [APIKeyScope?.none, .client] {
+            let refused = try await world.send(.post, "/v1/compare", data: data, as: scope, headers: Self.bulk)
+            #expect(refused.status == (scope == nil ? 401 : 403))
         }
     }
 

@@ -101,8 +101,7 @@ enum DropInWorld {
         let answer = try await client.execute(
             uri: "/verifyReceipt", method: .post, headers: [.contentType: "application/json"],
             body: ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: object)))
-        let json = try #require(
-            try JSONSerialization.jsonObject(with: Data(buffer: answer.body)) as? [String: Any])
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(buffer: answer.body)) as? [String: Any])
         return Reply(
             state: answer.headers[try #require(HTTPField.Name("Assay-State"))], text: String(buffer: answer.body),
             json: json)

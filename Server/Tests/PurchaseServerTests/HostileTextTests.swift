@@ -11,6 +11,8 @@ import Testing
 /// tests measures time: quadratic work on a megabyte does not end within the limit.
 @Suite("Hostile Unicode", .timeLimit(.minutes(5)))
 struct HostileTextTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     /// Combining marks in an order that Unicode has to change, with about this many bytes.
     static func marks(_ bytes: Int) -> String { "e" + String(repeating: "\u{301}\u{316}", count: bytes / 4) }
 
@@ -19,27 +21,26 @@ struct HostileTextTests {
 
     @Test(
         "A member name of a megabyte is refused, plain, in a nested object, and escaped",
+        .server,
         arguments: [
             "/verifyReceipt", "/sandbox/verifyReceipt", "/v1/orders", "/v1/purchases", "/v1/customers/a/consume",
         ])
     func names(path: String) async throws {
         let escaped = #"e"# + String(repeating: #"\u0301\u0316"#, count: 1 << 16)
-        try await PurchaseServerWorld.run { world async throws in
-            for json in [
-                #"{"\#(Self.megabyte)":1}"#, #"{"metadata":{"\#(Self.megabyte)":"x"}}"#, #"{"\#(escaped)":1}"#,
-                #"[{"\#(Self.megabyte)":1}]"#,
-            ] {
-                let answer = try await world.send(.post, path, data: Data(json.utf8))
-                if path.hasSuffix("verifyReceipt") {
-                    #expect(answer.text == #"{"status":21000}"#)
-                } else {
-                    #expect(try answer.problem == "body_malformed")
-                }
+        for json in [
+            #"{"\#(Self.megabyte)":1}"#, #"{"metadata":{"\#(Self.megabyte)":"x"}}"#, #"{"\#(escaped)":1}"#,
+            #"[{"\#(Self.megabyte)":1}]"#,
+        ] {
+            let answer = try await world.send(.post, path, data: Data(json.utf8))
+            if path.hasSuffix("verifyReceipt") {
+                #expect(answer.text == #"{"status":21000}"#)
+            } else {
+                #expect(try answer.problem == "body_malformed")
             }
         }
     }
 
-    @Test("A megabyte as the value of any member is answered")
+    @Test("A megabyte as the value of any member is answered", .server)
     func values() async throws {
         let fields: [(path: String, names: [String])] = [
             ("/verifyReceipt", ["receipt-data", "password", "exclude-old-transactions", "anything"]),
@@ -52,40 +53,36 @@ struct HostileTextTests {
                 ]
             ), ("/v1/customers/a/consume", ["product_id", "consumption_id", "environment", "quantity"]),
         ]
-        try await PurchaseServerWorld.run { world async throws in
-            for (path, names) in fields {
-                for name in names {
-                    let json = #"{"\#(name)":"\#(Self.megabyte)"}"#
-                    let answer = try await world.send(.post, path, data: Data(json.utf8))
-                    if path == "/verifyReceipt" {
-                        #expect(answer.text == #"{"status":21002}"#, "\(name)")
-                    } else {
-                        #expect(answer.status == 400, "\(path) \(name): \(answer.text)")
-                    }
+        for (path, names) in fields {
+            for name in names {
+                let json = #"{"\#(name)":"\#(Self.megabyte)"}"#
+                let answer = try await world.send(.post, path, data: Data(json.utf8))
+                if path == "/verifyReceipt" {
+                    #expect(answer.text == #"{"status":21002}"#, "\(name)")
+                } else {
+                    #expect(answer.status == 400, "\(path) \(name): \(answer.text)")
                 }
             }
         }
     }
 
-    @Test("A header field that the server reads must be ASCII; other fields may have any text")
+    @Test("A header field that the server reads must be ASCII; other fields may have any text", .server)
     func headers() async throws {
         let marks = Self.marks(12_000)
-        try await PurchaseServerWorld.run { world async throws in
-            for (field, code) in [
-                ("Connection", "header_malformed"), ("Expect", "header_malformed"),
-                ("Content-Type", "header_malformed"),
-                ("Authorization", "header_malformed"), ("Idempotency-Key", "header_malformed"),
-                ("If-None-Match", "header_malformed"), ("X-Forwarded-For", "header_malformed"),
-                ("User-Agent", nil), ("Cookie", nil), ("X-City", nil), ("Accept", nil),
-            ] {
-                let answer = try await RawConnection.request(
-                    port: world.client.port,
-                    "GET /healthz HTTP/1.1\r\nHost: x\r\n\(field): \(marks)\r\n\r\n")
-                if let code {
-                    #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains(code), "\(field): \(answer)")
-                } else {
-                    #expect(answer.hasPrefix("HTTP/1.1 200"), "\(field): \(answer)")
-                }
+        for (field, code) in [
+            ("Connection", "header_malformed"), ("Expect", "header_malformed"),
+            ("Content-Type", "header_malformed"),
+            ("Authorization", "header_malformed"), ("Idempotency-Key", "header_malformed"),
+            ("If-None-Match", "header_malformed"), ("X-Forwarded-For", "header_malformed"),
+            ("User-Agent", nil), ("Cookie", nil), ("X-City", nil), ("Accept", nil),
+        ] {
+            let answer = try await RawConnection.request(
+                port: world.client.port,
+                "GET /healthz HTTP/1.1\r\nHost: x\r\n\(field): \(marks)\r\n\r\n")
+            if let code {
+                #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains(code), "\(field): \(answer)")
+            } else {
+                #expect(answer.hasPrefix("HTTP/1.1 200"), "\(field): \(answer)")
             }
         }
     }
@@ -130,42 +127,38 @@ struct HostileTextTests {
         }
     }
 
-    @Test("Names and values of queries and parts of paths are refused or not found, however they are encoded")
+    @Test("Names and values of queries and parts of paths are refused or not found, however they are encoded", .server)
     func queries() async throws {
         let encoded = "e" + String(repeating: "%CC%81%CC%96", count: 600)
-        try await PurchaseServerWorld.run { world async throws in
-            for (path, status) in [
-                ("/v1/orders?\(encoded)=1", 400), ("/v1/orders?status=\(encoded)", 400),
-                ("/v1/orders?customer_id=\(encoded)", 400), ("/v1/orders?limit=\(encoded)", 400),
-                ("/v1/orders?cursor=\(encoded)", 400), ("/v1/submissions?verdict=\(encoded)", 400),
-                ("/v1/submissions?from=\(encoded)", 400), ("/v1/submissions?code=\(encoded)", 400),
-                ("/v1/orders/\(encoded)", 400), ("/v1/customers/\(encoded)/entitlements", 400), ("/\(encoded)", 404),
-            ] {
-                let answer = try await world.send(.get, path)
-                #expect(answer.status == status, "\(path.prefix(40)): \(answer.text)")
-            }
+        for (path, status) in [
+            ("/v1/orders?\(encoded)=1", 400), ("/v1/orders?status=\(encoded)", 400),
+            ("/v1/orders?customer_id=\(encoded)", 400), ("/v1/orders?limit=\(encoded)", 400),
+            ("/v1/orders?cursor=\(encoded)", 400), ("/v1/submissions?verdict=\(encoded)", 400),
+            ("/v1/submissions?from=\(encoded)", 400), ("/v1/submissions?code=\(encoded)", 400),
+            ("/v1/orders/\(encoded)", 400), ("/v1/customers/\(encoded)/entitlements", 400), ("/\(encoded)", 404),
+        ] {
+            let answer = try await world.send(.get, path)
+            #expect(answer.status == status, "\(path.prefix(40)): \(answer.text)")
         }
     }
 
-    @Test("JSON that readers understand differently is refused: members twice, a comma too many")
+    @Test("JSON that readers understand differently is refused: members twice, a comma too many", .server)
     func ambiguous() async throws {
         let receipt = try #require(try PurchaseServerWorld.purchase().receiptData)
-        try await PurchaseServerWorld.run { world async throws in
-            for json in [
-                #"{"receipt-data":"\#(receipt)","receipt-data":"x"}"#,
-                #"{"receipt-data":"x","receipt-data":"\#(receipt)"}"#,
-                #"{"receipt-data":"\#(receipt)",}"#,
-            ] {
-                let answer = try await world.send(.post, "/sandbox/verifyReceipt", data: Data(json.utf8), as: nil)
-                #expect(answer.text == #"{"status":21000}"#, "\(json.prefix(30))")
-            }
-            for json in [
-                #"{"customer_id":"a","customer_id":"b","product_id":"com.example.app.coins"}"#,
-                #"{"customer_id":"a","product_id":"com.example.app.coins",}"#,
-            ] {
-                let answer = try await world.send(.post, "/v1/orders", data: Data(json.utf8))
-                #expect(try answer.problem == "body_malformed", "\(json)")
-            }
+        for json in [
+            #"{"receipt-data":"\#(receipt)","receipt-data":"x"}"#,
+            #"{"receipt-data":"x","receipt-data":"\#(receipt)"}"#,
+            #"{"receipt-data":"\#(receipt)",}"#,
+        ] {
+            let answer = try await world.send(.post, "/sandbox/verifyReceipt", data: Data(json.utf8), as: nil)
+            #expect(answer.text == #"{"status":21000}"#, "\(json.prefix(30))")
+        }
+        for json in [
+            #"{"customer_id":"a","customer_id":"b","product_id":"com.example.app.coins"}"#,
+            #"{"customer_id":"a","product_id":"com.example.app.coins",}"#,
+        ] {
+            let answer = try await world.send(.post, "/v1/orders", data: Data(json.utf8))
+            #expect(try answer.problem == "body_malformed", "\(json)")
         }
     }
 }

@@ -9,6 +9,8 @@ import Testing
 
 @Suite("Keys in memory")
 struct KeyCacheTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     @Test("A key is looked up once for many requests, and a revocation by another process counts within a second")
     func revocation() async throws {
         let time = TestUptime()
@@ -34,17 +36,15 @@ struct KeyCacheTests {
         }
     }
 
-    @Test("An unknown key is never remembered, so it never blocks a key that is created later")
+    @Test("An unknown key is never remembered, so it never blocks a key that is created later", .server)
     func unknown() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let cache = KeyCache(ledger: world.ledger) { 0 }
-            let made = try await world.ledger.perform(CreateAPIKey(app: "example", name: "new", scopes: [.backend]))
-            let right = try #require(APIKeyText(made.text))
-            let wrong = try #require(APIKeyText(made.text + "x"))
-            for _ in 0..<3 { #expect(try await cache.key(wrong) == nil) }
-            #expect(cache.lookups == 3)
-            #expect(try await cache.key(right)?.id == made.key.id)
-            #expect(try await cache.key(wrong) == nil)
-        }
+        let cache = KeyCache(ledger: world.ledger) { 0 }
+        let made = try await world.ledger.perform(CreateAPIKey(app: "example", name: "new", scopes: [.backend]))
+        let right = try #require(APIKeyText(made.text))
+        let wrong = try #require(APIKeyText(made.text + "x"))
+        for _ in 0..<3 { #expect(try await cache.key(wrong) == nil) }
+        #expect(cache.lookups == 3)
+        #expect(try await cache.key(right)?.id == made.key.id)
+        #expect(try await cache.key(wrong) == nil)
     }
 }

@@ -13,6 +13,8 @@ import Testing
 /// `POST /notifications/v2`: the door for Apple's news.
 @Suite("Notifications over HTTP")
 struct NotificationRouteTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     private static func send(
         _ world: PurchaseServerWorld, _ payload: [UInt8], to path: String = "/notifications/v2"
     ) async throws -> PurchaseServerWorld.Answer {
@@ -21,33 +23,28 @@ struct NotificationRouteTests {
             idempotencyKey: nil)
     }
 
-    @Test("28.1 A genuine notification is answered 200 after its effect, a repeated one too, without a key")
+    @Test("28.1 A genuine notification is answered 200 after its effect, a repeated one too, without a key", .server)
     func genuine() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let bought = try PurchaseServerWorld.signed("1")
-            #expect(try await world.send(.post, "/v1/purchases", bought.claim()).status == 200)
-            var refunded = SignedTransactionTemplate()
-            _ = try PurchaseServerWorld.signed("1") {
-                $0.signedDate = MintedWorld.moment.addingTimeInterval(50)
-                $0.revocationDate = $0.signedDate
-                refunded = $0
-            }
-            let payload = try MintedWorld.mint(
-                NotificationTemplate(notificationType: "REFUND", transaction: refunded))
-            let first = try await Self.send(world, payload)
-            #expect(first.status == 200)
-            let answer = try first.message(NotificationAnswer.self)
-            #expect(!answer.repeated)
-            #expect(try await world.entitlements(of: "alice").first?.balance == 0)
-            for path in ["/notifications/v2", "/notifications/v2/example"] {
-                let again = try await Self.send(world, payload, to: path).message(NotificationAnswer.self)
-                #expect(again.repeated && again.entryID == answer.entryID)
-            }
-            let page = try await world.send(.get, "/v1/notifications?customer_id=alice&type=REFUND", as: .backend)
-                .message(NotificationPage.self)
-            #expect(page.notifications.map(\.transactionID) == ["1"])
-            #expect(page.notifications.first?.customerID == "alice")
+        let bought = try PurchaseServerWorld.signed("1")
+        #expect(try await world.send(.post, "/v1/purchases", bought.claim()).status == 200)
+        var refunded = SignedTransactionTemplate()
+        _ = try PurchaseServerWorld.signed("1") {
+            $0.refund(at: MintedWorld.moment.addingTimeInterval(50))
+            refunded = $0
         }
+        let payload = try MintedWorld.mint(NotificationTemplate(notificationType: "REFUND", transaction: refunded))
+        let first = try await Self.send(world, payload)
+        #expect(first.status == 200)
+        let answer = try first.message(NotificationAnswer.self)
+        #expect(!answer.repeated)
+        #expect(try await world.entitlements(of: "alice").first?.balance == 0)
+        for path in ["/notifications/v2", "/notifications/v2/example"] {
+            let again = try await Self.send(world, payload, to: path).message(NotificationAnswer.self)
+            #expect(again.repeated && again.entryID == answer.entryID)
+        }
+        let page = try await world.send(.get, "/v1/notifications?customer_id=alice&type=REFUND", as: .backend)
+            .message(NotificationPage.self)
+        #expect(page.notifications.map(\.transactionID) == ["1"] && page.notifications.first?.customerID == "alice")
     }
 
     @Test(
@@ -81,29 +78,27 @@ struct NotificationRouteTests {
         }
     }
 
-    @Test("28.1 Bodies that are no notification, and notifications of apps that nobody has")
+    @Test("28.1 Bodies that are no notification, and notifications of apps that nobody has", .server)
     func wrongBodies() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for body in [
-                "", "[]", "{}", #"{"signedPayload":5}"#, #"{"signedPayload":""}"#, "null", "{\"signedPayload\"",
-            ] {
-                let answer = try await world.send(
-                    .post, "/notifications/v2", data: Data(body.utf8), as: nil, idempotencyKey: nil)
-                #expect(answer.status == 400, "\(body)")
-            }
-            let transaction = try MintedWorld.mint(MintedWorld.transaction())
-            #expect(try await Self.send(world, transaction).status == 400)
-            let other = NotificationTemplate.test(
-                bundleID: "com.example.other", environment: "Sandbox", signedDate: MintedWorld.moment)
-            #expect(try await Self.send(world, try MintedWorld.mint(other)).status == 404)
-            let own = try MintedWorld.mint(MintedWorld.testNotification())
-            #expect(try await Self.send(world, own, to: "/notifications/v2/another").status == 404)
-            #expect(try await Self.send(world, own).status == 200)
-            let large = try await world.send(
-                .post, "/notifications/v2", data: Data(repeating: 0x20, count: 385 << 10), as: nil, idempotencyKey: nil)
-            #expect(large.status == 413)
-            #expect(try await world.send(.get, "/notifications/v2", as: nil, idempotencyKey: nil).status == 405)
+        for body in [
+            "", "[]", "{}", #"{"signedPayload":5}"#, #"{"signedPayload":""}"#, "null", "{\"signedPayload\"",
+        ] {
+            let answer = try await world.send(
+                .post, "/notifications/v2", data: Data(body.utf8), as: nil, idempotencyKey: nil)
+            #expect(answer.status == 400, "\(body)")
         }
+        let transaction = try MintedWorld.mint(MintedWorld.transaction())
+        #expect(try await Self.send(world, transaction).status == 400)
+        let other = NotificationTemplate.test(
+            bundleID: "com.example.other", environment: "Sandbox", signedDate: MintedWorld.moment)
+        #expect(try await Self.send(world, try MintedWorld.mint(other)).status == 404)
+        let own = try MintedWorld.mint(MintedWorld.testNotification())
+        #expect(try await Self.send(world, own, to: "/notifications/v2/another").status == 404)
+        #expect(try await Self.send(world, own).status == 200)
+        let large = try await world.send(
+            .post, "/notifications/v2", data: Data(repeating: 0x20, count: 385 << 10), as: nil, idempotencyKey: nil)
+        #expect(large.status == 413)
+        #expect(try await world.send(.get, "/notifications/v2", as: nil, idempotencyKey: nil).status == 405)
     }
 
     @Test("28.1 Headers that were not verified before get a tenth of one core, and known ones are not affected")
@@ -175,85 +170,75 @@ struct NotificationRouteTests {
         #expect(total(["issuer_unknown", "server_busy"]) == 400)
     }
 
-    @Test("28.1 No limit of an address applies, since it could hit Apple")
+    @Test(
+        "28.1 No limit of an address applies, since it could hit Apple",
+        .server { $0.limits.perAddress = RateLimit(perSecond: 0.001, burst: 2) })
     func addressLimit() async throws {
-        try await PurchaseServerWorld.run {
-            $0.limits.perAddress = RateLimit(perSecond: 0.001, burst: 2)
-        } _: { world async throws in
-            let genuine = try MintedWorld.mint(MintedWorld.testNotification())
-            let forged = try MintedWorld.mint(MintedWorld.notification(), fault: .flippedSignatureByte)
-            for _ in 1...10 {
-                #expect(try await Self.send(world, genuine).status == 200)
-                #expect(try await Self.send(world, forged).status == 400)
-            }
+        let genuine = try MintedWorld.mint(MintedWorld.testNotification())
+        let forged = try MintedWorld.mint(MintedWorld.notification(), fault: .flippedSignatureByte)
+        for _ in 1...10 {
+            #expect(try await Self.send(world, genuine).status == 200)
+            #expect(try await Self.send(world, forged).status == 400)
         }
     }
 
-    @Test("28.1 While the database stands still, the answer is 503 with Retry-After, and the next delivery is kept")
+    @Test(
+        "28.1 While the database stands still, the answer is 503 with Retry-After, and the next delivery is kept",
+        .server { $0.limits.answerSeconds = 0.5 })
     func stalled() async throws {
-        try await PurchaseServerWorld.run {
-            $0.limits.answerSeconds = 0.5
-        } _: { world async throws in
-            let genuine = try MintedWorld.mint(MintedWorld.testNotification())
-            let answer = try await HeldWrite.during(world.ledger) { try await Self.send(world, genuine) }
-            #expect(answer.status == 503 && answer.headers[.retryAfter] != nil, "\(answer.text)")
-            // A busy machine can need more than the time for an answer once more.
-            func answered(
-                _ ask: () async throws -> PurchaseServerWorld.Answer
-            ) async throws -> PurchaseServerWorld.Answer {
-                for _ in 1...100 {
-                    let answer = try await ask()
-                    guard answer.status == 503 else { return answer }
-                }
-                return try await ask()
+        let genuine = try MintedWorld.mint(MintedWorld.testNotification())
+        let answer = try await HeldWrite.during(world.ledger) { try await Self.send(world, genuine) }
+        #expect(answer.status == 503 && answer.headers[.retryAfter] != nil, "\(answer.text)")
+        // A busy machine can need more than the time for an answer once more.
+        func answered(
+            _ ask: () async throws -> PurchaseServerWorld.Answer
+        ) async throws -> PurchaseServerWorld.Answer {
+            for _ in 1...100 {
+                let answer = try await ask()
+                guard answer.status == 503 else { return answer }
             }
-            #expect(try await answered { try await Self.send(world, genuine) }.status == 200)
-            let listed = try await answered { try await world.send(.get, "/v1/notifications", as: .backend) }
-            #expect(try listed.message(NotificationPage.self).notifications.count == 1)
+            return try await ask()
         }
+        #expect(try await answered { try await Self.send(world, genuine) }.status == 200)
+        let listed = try await answered { try await world.send(.get, "/v1/notifications", as: .backend) }
+        #expect(try listed.message(NotificationPage.self).notifications.count == 1)
     }
 
-    @Test("28 Unknown fields of 200 kB are kept without effect, and a body of more than 384 KiB gets 413")
+    @Test("28 Unknown fields of 200 kB are kept without effect, and a body of more than 384 KiB gets 413", .server)
     func unknownFields() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for (bytes, status) in [(1000, 200), (200_000, 200), (300_000, 413)] {
-                var strange = MintedWorld.testNotification()
-                strange.notificationUUID = UUID().uuidString
-                strange.extra = (0..<100).map { number in
-                    Claim("novelty\(number)", .string(String(repeating: "x", count: bytes / 100)))
-                }
-                let answer = try await Self.send(world, try MintedWorld.mint(strange))
-                #expect(answer.status == status, "\(bytes): \(answer.text.prefix(200))")
+        for (bytes, status) in [(1000, 200), (200_000, 200), (300_000, 413)] {
+            var strange = MintedWorld.testNotification()
+            strange.notificationUUID = UUID().uuidString
+            strange.extra = (0..<100).map { number in
+                Claim("novelty\(number)", .string(String(repeating: "x", count: bytes / 100)))
             }
-            let page = try await world.send(.get, "/v1/notifications", as: .backend).message(NotificationPage.self)
-            #expect(page.notifications.count == 2)
+            let answer = try await Self.send(world, try MintedWorld.mint(strange))
+            #expect(answer.status == status, "\(bytes): \(answer.text.prefix(200))")
         }
+        let page = try await world.send(.get, "/v1/notifications", as: .backend).message(NotificationPage.self)
+        #expect(page.notifications.count == 2)
     }
 
-    @Test("28.1 In production the Apple id names the app, too")
+    @Test("28.1 In production the Apple id names the app, too", .server { $0.apps["example"]?.appleID = 1_234_567_890 })
     func appleID() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.apps["example"]?.appleID = 1_234_567_890
-        } _: { world async throws in
-            var template = MintedWorld.testNotification(environment: "Production")
-            for (id, status) in [(1_234_567_890, 200), (1_234_567_891, 404), (nil, 404)] as [(Int64?, Int)] {
-                template.data?.appAppleID = id
-                template.notificationUUID = UUID().uuidString
-                #expect(try await Self.send(world, try MintedWorld.mint(template)).status == status)
-            }
-            // Apple does not document an Apple id of seats whose claims end.
-            for (id, status) in [(nil, 200), (1_234_567_890, 200), (1_234_567_891, 404)] as [(Int64?, Int)] {
-                var seats = NotificationTemplate()
-                (seats.notificationType, seats.notificationUUID) = ("UNCLAIM_SEATS", UUID().uuidString)
-                seats.signedDate = MintedWorld.moment
-                var info = [
-                    Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
-                    Claim("unclaimSeatIds", .array([.string("a seat")])),
-                ]
-                if let id { info.append(Claim("appAppleId", .integer(id))) }
-                seats.extra = [Claim("unclaimInfo", .object(info))]
-                #expect(try await Self.send(world, try MintedWorld.mint(seats)).status == status, "\(id ?? 0)")
-            }
+        var template = MintedWorld.testNotification(environment: "Production")
+        for (id, status) in [(1_234_567_890, 200), (1_234_567_891, 404), (nil, 404)] as [(Int64?, Int)] {
+            template.data?.appAppleID = id
+            template.notificationUUID = UUID().uuidString
+            #expect(try await Self.send(world, try MintedWorld.mint(template)).status == status)
+        }
+        // Apple does not document an Apple id of seats whose claims end.
+        for (id, status) in [(nil, 200), (1_234_567_890, 200), (1_234_567_891, 404)] as [(Int64?, Int)] {
+            var seats = NotificationTemplate()
+            (seats.notificationType, seats.notificationUUID) = ("UNCLAIM_SEATS", UUID().uuidString)
+            seats.signedDate = MintedWorld.moment
+            var info = [
+                Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
+                Claim("unclaimSeatIds", .array([.string("a seat")])),
+            ]
+            if let id { info.append(Claim("appAppleId", .integer(id))) }
+            seats.extra = [Claim("unclaimInfo", .object(info))]
+            #expect(try await Self.send(world, try MintedWorld.mint(seats)).status == status, "\(id ?? 0)")
         }
     }
 
@@ -331,30 +316,28 @@ struct NotificationRouteTests {
         }
     }
 
-    @Test("28.2 Seats that are not a list of texts get 503, so that the notification is delivered again")
+    @Test("28.2 Seats that are not a list of texts get 503, so that the notification is delivered again", .server)
     func malformedSeats() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let values: [(ClaimValue, Int)] = [
-                (.string("a"), 503), (.array([.integer(1)]), 503), (.object([]), 503), (.array([]), 200),
-                (.array([.string("a")]), 200),
+        let values: [(ClaimValue, Int)] = [
+            (.string("a"), 503), (.array([.integer(1)]), 503), (.object([]), 503), (.array([]), 200),
+            (.array([.string("a")]), 200),
+        ]
+        for (value, status) in values {
+            var template = NotificationTemplate()
+            template.notificationType = "UNCLAIM_SEATS"
+            template.notificationUUID = UUID().uuidString
+            template.signedDate = MintedWorld.moment
+            template.extra = [
+                Claim(
+                    "unclaimInfo",
+                    .object([
+                        Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Sandbox")),
+                        Claim("unclaimSeatIds", value),
+                    ]))
             ]
-            for (value, status) in values {
-                var template = NotificationTemplate()
-                template.notificationType = "UNCLAIM_SEATS"
-                template.notificationUUID = UUID().uuidString
-                template.signedDate = MintedWorld.moment
-                template.extra = [
-                    Claim(
-                        "unclaimInfo",
-                        .object([
-                            Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Sandbox")),
-                            Claim("unclaimSeatIds", value),
-                        ]))
-                ]
-                let answer = try await Self.send(world, try MintedWorld.mint(template))
-                #expect(answer.status == status, "\(value): \(answer.text)")
-                if status == 503 { #expect(try answer.problem == "claims_malformed") }
-            }
+            let answer = try await Self.send(world, try MintedWorld.mint(template))
+            #expect(answer.status == status, "\(value): \(answer.text)")
+            if status == 503 { #expect(try answer.problem == "claims_malformed") }
         }
     }
 }

@@ -12,6 +12,8 @@ import Testing
 /// The effect of one client on the others.
 @Suite("Overload")
 struct OverloadTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     @Test("An address has a limited number of connections; a further one is closed until one of them ends")
     func connectionsPerAddress() async throws {
         let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -54,124 +56,106 @@ struct OverloadTests {
             } _: { world async throws in
                 let port = world.client.port
                 try await RawConnection.open(port: port) { _ async throws in
-                    let answer = try await RawConnection.request(
-                        port: port, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                    let answer = try await RawConnection.request(port: port, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
                     #expect(answer.contains("200 OK"))
                 }
             }
         }
     }
 
-    @Test("The rest of a refused request's body is not read: the connection is closed")
+    @Test("The rest of a refused request's body is not read: the connection is closed", .server)
     func bodyAfterRefusal() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for (head, status) in [
-                ("POST /v1/purchases HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n", "401"),
-                ("POST /v1/purchases HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "401"),
-                ("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n", "413"),
-                ("POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n", "404"),
-            ] {
-                try await RawConnection.open(port: world.client.port) { connection async throws in
-                    try await connection.send(head)
-                    let answer = try await connection.read(until: "}")
-                    #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
-                    let isChunked = head.contains("chunked")
-                    let part = String(repeating: "x", count: 65_536)
-                    let sent = try await connection.sendUntilClosed(
-                        isChunked ? "10000\r\n\(part)\r\n" : part, times: 50_000)
-                    // The whole would be 3 GB; the client's own buffers take some of it.
-                    #expect(sent < 50_000, "\(status)")
-                }
+        for (head, status) in [
+            ("POST /v1/purchases HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n", "401"),
+            ("POST /v1/purchases HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "401"),
+            ("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n", "413"),
+            ("POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n", "404"),
+        ] {
+            try await RawConnection.open(port: world.client.port) { connection async throws in
+                try await connection.send(head)
+                let answer = try await connection.read(until: "}")
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
+                let isChunked = head.contains("chunked")
+                let part = String(repeating: "x", count: 65_536)
+                let sent = try await connection.sendUntilClosed(
+                    isChunked ? "10000\r\n\(part)\r\n" : part, times: 50_000)
+                // The whole would be 3 GB; the client's own buffers take some of it.
+                #expect(sent < 50_000, "\(status)")
             }
         }
     }
 
-    @Test("A small body that arrives after its refusal is read, and the connection stays open")
+    @Test("A small body that arrives after its refusal is read, and the connection stays open", .server)
     func smallBodyAfterRefusal() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let answer = try await RawConnection.open(port: world.client.port) { connection async throws in
-                try await connection.send("POST /v1/purchases HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n")
-                let refusal = try await connection.read(until: "}")
-                try await connection.send(String(repeating: "x", count: 10_000))
-                return try await refusal + connection.request("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            }
-            #expect(answer.hasPrefix("HTTP/1.1 401") && answer.contains(#"{"status":"ok"}"#), "\(answer)")
+        let answer = try await RawConnection.open(port: world.client.port) { connection async throws in
+            try await connection.send("POST /v1/purchases HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n")
+            let refusal = try await connection.read(until: "}")
+            try await connection.send(String(repeating: "x", count: 10_000))
+            return try await refusal + connection.request("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         }
+        #expect(answer.hasPrefix("HTTP/1.1 401") && answer.contains(#"{"status":"ok"}"#), "\(answer)")
     }
 
     @Test(
         "A body with a too large Content-Length is refused before it is sent",
-        arguments: ["17825793", "9223372036854775807", "9223372036854775808", "18446744073709551615"])
+        .server, arguments: ["17825793", "9223372036854775807", "9223372036854775808", "18446744073709551615"])
     func announcedLength(length: String) async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let receipt = try await RawConnection.request(
-                port: world.client.port,
-                "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: \(length)\r\n\r\n")
-            #expect(receipt.hasPrefix("HTTP/1.1 413") && receipt.hasSuffix(#"{"status":21002}"#), "\(receipt)")
-            let key = try #require(world.keys[.backend])
-            let order = try await RawConnection.request(
-                port: world.client.port,
-                "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\nIdempotency-Key: 1\r\n"
-                    + "Content-Length: \(length)\r\n\r\n")
-            #expect(order.hasPrefix("HTTP/1.1 413") && order.contains("body_too_large"), "\(order)")
-        }
+        let receipt = try await RawConnection.request(
+            port: world.client.port,
+            "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: \(length)\r\n\r\n")
+        #expect(receipt.hasPrefix("HTTP/1.1 413") && receipt.hasSuffix(#"{"status":21002}"#), "\(receipt)")
+        let key = try #require(world.keys[.backend])
+        let order = try await RawConnection.request(
+            port: world.client.port,
+            "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\nIdempotency-Key: 1\r\n"
+                + "Content-Length: \(length)\r\n\r\n")
+        #expect(order.hasPrefix("HTTP/1.1 413") && order.contains("body_too_large"), "\(order)")
     }
 
-    @Test("A request of HTTP/1.1 has one Host, and one that is a host")
+    @Test("A request of HTTP/1.1 has one Host, and one that is a host", .server)
     func host() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for (head, status) in [
-                ("GET /healthz HTTP/1.1\r\n", 400), ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 400),
-                ("GET /healthz HTTP/1.1\r\nHost: a\r\nhost: a\r\n", 400),
-                ("GET /healthz HTTP/1.1\r\nHost: a b\r\n", 400), ("GET /healthz HTTP/1.1\r\nHost: a/b\r\n", 400),
-                ("GET /healthz HTTP/1.1\r\nHost: a@b\r\n", 400), ("GET /healthz HTTP/1.1\r\nHost:\r\n", 200),
-                ("GET /healthz HTTP/1.1\r\nHost: [::1]:8080\r\n", 200), ("GET /healthz HTTP/1.0\r\n", 200),
-                ("GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n", 400),
-            ] {
-                let answer = try await RawConnection.request(port: world.client.port, head + "\r\n")
-                #expect(answer.contains(" \(status) "), "\(head): \(answer)")
-                if status == 400 { #expect(answer.contains("host_malformed"), "\(head): \(answer)") }
-            }
+        for (head, status) in [
+            ("GET /healthz HTTP/1.1\r\n", 400), ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 400),
+            ("GET /healthz HTTP/1.1\r\nHost: a\r\nhost: a\r\n", 400),
+            ("GET /healthz HTTP/1.1\r\nHost: a b\r\n", 400), ("GET /healthz HTTP/1.1\r\nHost: a/b\r\n", 400),
+            ("GET /healthz HTTP/1.1\r\nHost: a@b\r\n", 400), ("GET /healthz HTTP/1.1\r\nHost:\r\n", 200),
+            ("GET /healthz HTTP/1.1\r\nHost: [::1]:8080\r\n", 200), ("GET /healthz HTTP/1.0\r\n", 200),
+            ("GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n", 400),
+        ] {
+            let answer = try await RawConnection.request(port: world.client.port, head + "\r\n")
+            #expect(answer.contains(" \(status) "), "\(head): \(answer)")
+            if status == 400 { #expect(answer.contains("host_malformed"), "\(head): \(answer)") }
         }
     }
 
-    @Test("All routes share one budget of memory for bodies")
+    @Test("All routes share one budget of memory for bodies", .server { $0.limits.bufferedBytes = 100_010 })
     func oneBudget() async throws {
-        try await PurchaseServerWorld.run {
-            $0.limits.bufferedBytes = 100_010
-        } _: { world async throws in
-            let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))
-            try await RawConnection.open(port: world.client.port) { slow async throws in
-                try await slow.send(
-                    "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n"
-                        + String(repeating: " ", count: 100_000))
-                // The server reads it at its own pace.
-                var answer = try await world.send(.post, "/v1/orders", data: order)
-                for _ in 0..<1000 where answer.status != 503 {
-                    answer = try await world.send(.post, "/v1/orders", data: order)
-                }
-                #expect(try answer.problem == "server_busy")
-                #expect(answer.headers[.retryAfter] == "1")
-                try await slow.send(" ")
-                #expect(try await slow.read(until: "}").contains(#"{"status":21000}"#))
+        let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))
+        try await RawConnection.open(port: world.client.port) { slow async throws in
+            try await slow.send(
+                "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n"
+                    + String(repeating: " ", count: 100_000))
+            // The server reads it at its own pace.
+            var answer = try await world.send(.post, "/v1/orders", data: order)
+            for _ in 0..<1000 where answer.status != 503 {
+                answer = try await world.send(.post, "/v1/orders", data: order)
             }
+            #expect(try answer.problem == "server_busy" && answer.headers[.retryAfter] == "1")
+            try await slow.send(" ")
+            #expect(try await slow.read(until: "}").contains(#"{"status":21000}"#))
         }
     }
 
-    @Test("If the queue of verifications is full, the next request gets Retry-After, and probes are answered")
+    @Test(
+        "If the queue of verifications is full, the next request gets Retry-After, and probes are answered",
+        .server { $0.limits.waitingVerifications = 0 })
     func busyWorkers() async throws {
-        try await PurchaseServerWorld.run {
-            $0.limits.waitingVerifications = 0
-        } _: { world async throws in
-            let receipt = try await world.send(.post, "/verifyReceipt", data: Data("{}".utf8), as: nil)
-            #expect(receipt.status == 503 && receipt.text == #"{"status":21005}"#)
-            #expect(receipt.headers[.retryAfter] == "1")
-            #expect(receipt.headers[try #require(HTTPField.Name("Assay-Reason"))] == "server_busy")
-            let order = try await world.send(.post, "/v1/orders", data: Data("{}".utf8))
-            #expect(try order.problem == "server_busy")
-            #expect(order.headers[.retryAfter] == "1")
-            #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
-        }
+        let receipt = try await world.send(.post, "/verifyReceipt", data: Data("{}".utf8), as: nil)
+        #expect(receipt.status == 503 && receipt.text == #"{"status":21005}"# && receipt.headers[.retryAfter] == "1")
+        #expect(receipt.headers[try #require(HTTPField.Name("Assay-Reason"))] == "server_busy")
+        let order = try await world.send(.post, "/v1/orders", data: Data("{}".utf8))
+        #expect(try order.problem == "server_busy" && order.headers[.retryAfter] == "1")
+        #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
     }
 
     @Test(

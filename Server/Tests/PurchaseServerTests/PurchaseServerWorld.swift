@@ -49,12 +49,8 @@ struct PurchaseServerWorld: Sendable {
         _ change: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-server-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer {
-            // A leftover folder in the temporary folder does no harm.
-            try? FileManager.default.removeItem(at: folder)
-        }
+        let folder = try FileManager.default.temporaryFolder()
+        defer { FileManager.default.remove(folder) }
         var configuration = ServerConfiguration()
         configuration.port = 0
         configuration.anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
@@ -102,8 +98,7 @@ struct PurchaseServerWorld: Sendable {
     /// Asks the listener for operators.
     func ask(_ path: String, method: HTTPRequest.Method = .get) async throws -> Answer {
         let response = try await #require(admin).execute(uri: path, method: method)
-        return Answer(
-            status: response.status.code, headers: response.headers, text: String(buffer: response.body))
+        return Answer(status: response.status.code, headers: response.headers, text: String(buffer: response.body))
     }
 
     /// The values of the metrics, by name and labels as they are written.
@@ -141,6 +136,11 @@ struct PurchaseServerWorld: Sendable {
         /// The code, if the body is a problem document.
         var problem: String? {
             get throws { try document?.code }
+        }
+
+        /// The status, with the code of a problem document.
+        var line: String {
+            get throws { "\(status)" + (try problem.map { " \($0)" } ?? "") }
         }
     }
 
@@ -182,8 +182,7 @@ struct PurchaseServerWorld: Sendable {
         if let idempotencyKey { headers[try #require(HTTPField.Name("Idempotency-Key"))] = idempotencyKey }
         let response = try await client.execute(
             uri: path, method: method, headers: headers, body: data.map { ByteBuffer(bytes: $0) })
-        return Answer(
-            status: response.status.code, headers: response.headers, text: String(buffer: response.body))
+        return Answer(status: response.status.code, headers: response.headers, text: String(buffer: response.body))
     }
 
     /// A purchase of the coins in the minted receipt, unless the arguments differ.
@@ -244,4 +243,25 @@ struct PurchaseServerWorld: Sendable {
                 customerID: orderID == nil ? customerID : nil)
         }
     }
+}
+
+extension SignedTransactionTemplate {
+    /// Revoked at a time, and signed at it.
+    mutating func refund(at date: Date?) { sign(date, isRevoked: true) }
+
+    mutating func sign(_ date: Date?, isRevoked: Bool) {
+        signedDate = date
+        if isRevoked { revocationDate = date }
+    }
+}
+
+extension FileManager {
+    func temporaryFolder() throws -> URL {
+        let folder = temporaryDirectory.appending(path: "assay-server-\(UUID().uuidString)")
+        try createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// A leftover folder in the temporary folder does no harm.
+    func remove(_ folder: URL) { try? removeItem(at: folder) }
 }

@@ -7,9 +7,25 @@ import PurchaseServer
 import TestSupport
 import Testing
 
+extension Trait where Self == WorldTrait<PurchaseServerWorld> {
+    /// A server behind a proxy, whose keys have a rate, of which an address and a network have shares in percent.
+    fileprivate static func keys(
+        _ perSecond: Double, _ burst: Double, address: Double? = nil, network: Double? = nil, proxies: [String] = []
+    ) -> Self {
+        server { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: perSecond, burst: burst)
+            if let address { configuration.limits.addressPercentOfKey = address }
+            if let network { configuration.limits.networkPercentOfKey = network }
+            configuration.trustedProxies = (["127.0.0.1", "::1"] + proxies).compactMap(AddressRange.init)
+        }
+    }
+}
+
 /// Rate limits. Their clock stands still unless a test moves it.
 @Suite("Rate limits")
 struct RateLimitTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     @Test("A key with too many requests gets Retry-After, other keys do not, and later it is accepted again")
     func perKey() async throws {
         let time = TestUptime()
@@ -48,19 +64,13 @@ struct RateLimitTests {
     }
 
     @Test(
-        "A backend claims for all its customers from one address at the rate of its key; an app's key there has a share"
-    )
+        "A backend claims for all its customers from one address at the rate of its key; an app's key there has a share",
+        .keys(0.001, 100, address: 2))
     func backend() async throws {
         let good = try JSONEncoder().encode(try PurchaseServerWorld.purchase())
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.001, burst: 100)
-            configuration.limits.addressPercentOfKey = 2
-            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
-        } _: { world async throws in
-            for (scope, accepted) in [(APIKeyScope.client, 2), (.backend, 100)] {
-                for expected in Array(repeating: 200, count: accepted) + [429] {
-                    #expect(try await Self.send(good, from: "192.0.2.1", as: scope, to: world).status == expected)
-                }
+        for (scope, accepted) in [(APIKeyScope.client, 2), (.backend, 100)] {
+            for expected in Array(repeating: 200, count: accepted) + [429] {
+                #expect(try await Self.send(good, from: "192.0.2.1", as: scope, to: world).status == expected)
             }
         }
     }
@@ -77,8 +87,7 @@ struct RateLimitTests {
                 #expect(try await Self.restore(count, from: "192.0.2.1", as: .backend, to: world).status == 200)
             }
             let owed = try await Self.restore(1, from: "192.0.2.2", as: .backend, to: world)
-            #expect(owed.status == 429)
-            #expect(try owed.document?.detail?.contains("(limits.per_key)") == true)
+            #expect(try owed.status == 429 && owed.document?.detail?.contains("(limits.per_key)") == true)
         }
         try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in
             configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
@@ -93,16 +102,14 @@ struct RateLimitTests {
                 #expect(try await world.send(.get, "/v1/orders", as: nil, headers: wrong).status == 401)
             }
             let refused = try await world.send(.get, "/v1/orders", as: .backend)
-            #expect(refused.status == 429)
-            #expect(try refused.document?.detail?.contains("(limits.per_address)") == true)
+            #expect(try refused.status == 429 && refused.document?.detail?.contains("(limits.per_address)") == true)
         }
     }
 
     @Test("B.1 Evidence that does not verify costs its address 41 tokens, evidence that does costs one")
     func rejectedVerifications() async throws {
         let forged = try MintedWorld.mint(fault: .crossSigned)
-        let rejected = try JSONEncoder().encode(
-            VerifyReceiptRequest(receiptData: Data(forged).base64EncodedString()))
+        let rejected = try JSONEncoder().encode(VerifyReceiptRequest(receiptData: Data(forged).base64EncodedString()))
         let accepted = try JSONEncoder().encode(
             VerifyReceiptRequest(receiptData: Data(try MintedWorld.mint()).base64EncodedString()))
         let (claim, good) = (
@@ -131,6 +138,10 @@ struct RateLimitTests {
 
     @Test(
         "B.1 Evidence that does not verify costs its address as much if something else is wrong with the request",
+        .server { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 0.001, burst: 100)
+            configuration.limits.addressPercentOfKey = 100
+        },
         arguments: ["a claim without a product", "a claim of no units", "two receipts", "a restore without a customer"])
     func rejectedVerificationsOfFlawedRequests(_ flaw: String) async throws {
         let forged = Data(try MintedWorld.mint(fault: .crossSigned)).base64EncodedString()
@@ -145,15 +156,10 @@ struct RateLimitTests {
         }
         let data = try JSONSerialization.data(withJSONObject: body)
         let path = body["product_id"] == nil && body["transaction_id"] == nil ? "/v1/restores" : "/v1/purchases"
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perAddress = RateLimit(perSecond: 0.001, burst: 100)
-            configuration.limits.addressPercentOfKey = 100
-        } _: { world async throws in
-            // 100 tokens: after three bodies of 41 the address owes some.
-            var statuses: [Int] = []
-            for _ in 0..<4 { statuses.append(try await world.send(.post, path, data: data, as: .client).status) }
-            #expect(statuses.prefix(3).allSatisfy { $0 != 429 } && statuses.last == 429, "\(statuses)")
-        }
+        // 100 tokens: after three bodies of 41 the address owes some.
+        var statuses: [Int] = []
+        for _ in 0..<4 { statuses.append(try await world.send(.post, path, data: data, as: .client).status) }
+        #expect(statuses.prefix(3).allSatisfy { $0 != 429 } && statuses.last == 429, "\(statuses)")
     }
 
     /// A claim with evidence that is not genuine, so that it costs the key its token.
@@ -168,106 +174,81 @@ struct RateLimitTests {
         return try await world.send(.post, "/v1/purchases", data: body, as: scope, headers: [name: address])
     }
 
-    @Test("B.4 One address takes at most its part of a key that installations share, and the others have the rest")
+    @Test(
+        "B.4 One address takes at most its part of a key that installations share, and the others have the rest",
+        .keys(0.04, 16, address: 25, network: 100))
     func addressPart() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 16)
-            configuration.limits.addressPercentOfKey = 25
-            configuration.limits.networkPercentOfKey = 100
-            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
-        } _: { world async throws in
-            for _ in 0..<4 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 422) }
-            let refused = try await Self.send(from: "192.0.2.1", to: world)
-            #expect(refused.status == 429 && refused.headers[.retryAfter] == "100")
-            #expect(try refused.problem == "rate_limited")
-            #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
-            #expect(try refused.document?.detail?.contains("a backend has a key of the scope backend") == true)
-            #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
-            for _ in 0..<20 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 429) }
-            // None of that was charged to the key.
-            for address in ["192.0.2.2", "192.0.2.3", "2001:db8::1"] {
-                for _ in 0..<4 { #expect(try await Self.send(from: address, to: world).status == 422) }
-            }
-            let all = try await Self.send(from: "192.0.2.9", to: world)
-            #expect(all.status == 429)
-            #expect(try all.document?.detail?.contains("(limits.per_key)") == true)
-            // The key of a backend has its own limit.
-            for _ in 0..<16 { #expect(try await Self.send(from: "192.0.2.1", as: .admin, to: world).status == 422) }
-            #expect(try await Self.send(from: "192.0.2.1", as: .admin, to: world).status == 429)
+        for _ in 0..<4 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 422) }
+        let refused = try await Self.send(from: "192.0.2.1", to: world)
+        #expect(try refused.status == 429 && refused.headers[.retryAfter] == "100" && refused.problem == "rate_limited")
+        #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
+        #expect(try refused.document?.detail?.contains("a backend has a key of the scope backend") == true)
+        #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
+        for _ in 0..<20 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 429) }
+        // None of that was charged to the key.
+        for address in ["192.0.2.2", "192.0.2.3", "2001:db8::1"] {
+            for _ in 0..<4 { #expect(try await Self.send(from: address, to: world).status == 422) }
         }
+        let all = try await Self.send(from: "192.0.2.9", to: world)
+        #expect(try all.status == 429 && all.document?.detail?.contains("(limits.per_key)") == true)
+        // The key of a backend has its own limit.
+        for _ in 0..<16 { #expect(try await Self.send(from: "192.0.2.1", as: .admin, to: world).status == 422) }
+        #expect(try await Self.send(from: "192.0.2.1", as: .admin, to: world).status == 429)
     }
 
     @Test(
-        "D.3 Clients whose proxy sends an unreadable X-Forwarded-For have the share of one address, a proxy itself none"
-    )
+        "D.3 Clients whose proxy sends an unreadable X-Forwarded-For have the share of one address, a proxy itself none",
+        .keys(0.04, 100, address: 4, network: 100, proxies: ["10.0.0.0/8"]))
     func unreadableAddress() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 100)
-            configuration.limits.addressPercentOfKey = 4
-            configuration.limits.networkPercentOfKey = 100
-            configuration.trustedProxies = ["127.0.0.1", "::1", "10.0.0.0/8"].compactMap(AddressRange.init)
-        } _: { world async throws in
-            for address in ["unknown", "198.51.100.7, -", ","] {
-                #expect(try await Self.send(from: address, to: world).status == 422)
-            }
-            for (address, status) in [
-                ("_hidden", 422), ("unknown", 429), (",", 429), ("198.51.100.7, ?, 10.0.0.3", 422),
-                ("198.51.100.7", 422), ("unknown, 198.51.100.8", 422),
-            ] {
-                #expect(try await Self.send(from: address, to: world).status == status, "\(address)")
-            }
-            // A backend beside the proxy.
-            for _ in 0..<8 {
-                #expect(
-                    try await world.send(.post, "/v1/purchases", data: Self.junk, as: .client).status == 422)
-            }
+        for address in ["unknown", "198.51.100.7, -", ","] {
+            #expect(try await Self.send(from: address, to: world).status == 422)
+        }
+        for (address, status) in [
+            ("_hidden", 422), ("unknown", 429), (",", 429), ("198.51.100.7, ?, 10.0.0.3", 422),
+            ("198.51.100.7", 422), ("unknown, 198.51.100.8", 422),
+        ] {
+            #expect(try await Self.send(from: address, to: world).status == status, "\(address)")
+        }
+        // A backend beside the proxy.
+        for _ in 0..<8 {
+            #expect(try await world.send(.post, "/v1/purchases", data: Self.junk, as: .client).status == 422)
         }
     }
 
     @Test(
         "B.4 One /48 of IPv6, or one /24 of IPv4, takes a fifth of the rate of a client key, and honest clients have the rest",
-        arguments: ["2001:db8:7:%::1", "198.51.100.%"])
+        .keys(0.04, 100), arguments: ["2001:db8:7:%::1", "198.51.100.%"])
     func networkPart(pattern: String) async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 100)
-            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
-        } _: { world async throws in
-            // By default one address has two of a hundred, and a network twenty.
-            var statuses: [Int: Int] = [:]
-            for number in 0..<40 {
-                let address = pattern.replacingOccurrences(of: "%", with: "\(number + 1)")
-                for _ in 0..<3 { statuses[try await Self.send(from: address, to: world).status, default: 0] += 1 }
-            }
-            #expect(statuses == [422: 20, 429: 100])
-            let refused = try await Self.send(from: pattern.replacingOccurrences(of: "%", with: "99"), to: world)
-            #expect(try refused.document?.detail?.contains("limits.per_key.network_percent") == true)
-            for number in 0..<40 {
-                #expect(try await Self.send(from: "203.0.\(number).1", to: world).status == 422, "\(number)")
-            }
+        // By default one address has two of a hundred, and a network twenty.
+        var statuses: [Int: Int] = [:]
+        for number in 0..<40 {
+            let address = pattern.replacingOccurrences(of: "%", with: "\(number + 1)")
+            for _ in 0..<3 { statuses[try await Self.send(from: address, to: world).status, default: 0] += 1 }
+        }
+        #expect(statuses == [422: 20, 429: 100])
+        let refused = try await Self.send(from: pattern.replacingOccurrences(of: "%", with: "99"), to: world)
+        #expect(try refused.document?.detail?.contains("limits.per_key.network_percent") == true)
+        for number in 0..<40 {
+            #expect(try await Self.send(from: "203.0.\(number).1", to: world).status == 422, "\(number)")
         }
     }
 
-    @Test("B.4 A request that fails before evidence is read costs its address, and gives the key its token back")
+    @Test(
+        "B.4 A request that fails before evidence is read costs its address, and gives the key its token back",
+        .keys(0.01, 10, address: 50, network: 100))
     func failedRequests() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.01, burst: 10)
-            configuration.limits.addressPercentOfKey = 50
-            configuration.limits.networkPercentOfKey = 100
-            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
-        } _: { world async throws in
-            for (number, body) in ["{}", "", "[", #"{"customer_id":7}"#, #"{"product_id":"a"}"#].enumerated() {
-                for _ in 0..<5 {
-                    let answer = try await Self.send(Data(body.utf8), from: "192.0.\(number + 1).1", to: world)
-                    #expect(answer.status == 400, "\(body)")
-                }
-                #expect(try await Self.send(Data(body.utf8), from: "192.0.\(number + 1).1", to: world).status == 429)
+        for (number, body) in ["{}", "", "[", #"{"customer_id":7}"#, #"{"product_id":"a"}"#].enumerated() {
+            for _ in 0..<5 {
+                let answer = try await Self.send(Data(body.utf8), from: "192.0.\(number + 1).1", to: world)
+                #expect(answer.status == 400, "\(body)")
             }
-            // All tokens of the key are left, and evidence takes them, genuine or not.
-            for number in 0..<10 {
-                #expect(try await Self.send(from: "198.51.\(number).1", to: world).status == 422)
-            }
-            #expect(try await Self.send(from: "198.51.99.1", to: world).status == 429)
+            #expect(try await Self.send(Data(body.utf8), from: "192.0.\(number + 1).1", to: world).status == 429)
         }
+        // All tokens of the key are left, and evidence takes them, genuine or not.
+        for number in 0..<10 {
+            #expect(try await Self.send(from: "198.51.\(number).1", to: world).status == 422)
+        }
+        #expect(try await Self.send(from: "198.51.99.1", to: world).status == 429)
     }
 
     @Test("B.3 A restore takes as many tokens of the key's rate as it has pieces, and one that takes more is owed")
@@ -299,29 +280,24 @@ struct RateLimitTests {
         _ count: Int, from address: String, as scope: APIKeyScope = .client, to world: PurchaseServerWorld
     ) async throws -> PurchaseServerWorld.Answer {
         let name = try #require(HTTPField.Name("X-Forwarded-For"))
-        let request = RestoreRequest(
-            customerID: "alice", signedTransactions: (0..<count).map { "e30.e30.\($0)" })
+        let request = RestoreRequest(customerID: "alice", signedTransactions: (0..<count).map { "e30.e30.\($0)" })
         return try await world.send(.post, "/v1/restores", request, as: scope, headers: [name: address])
     }
 
-    @Test("B.4 The pieces of a restore count for the network, too: many addresses of one network do not take the key")
+    @Test(
+        "B.4 The pieces of a restore count for the network, too: many addresses of one network do not take the key",
+        .keys(0.4, 100, address: 10))
     func piecesOfNetwork() async throws {
-        try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.4, burst: 100)
-            configuration.limits.addressPercentOfKey = 10
-            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
-        } _: { world async throws in
-            for number in 1...2 {
-                #expect(try await Self.restore(10, from: "198.51.100.\(number)", to: world).status == 200)
-            }
-            for number in 3...9 {
-                let refused = try await Self.restore(10, from: "198.51.100.\(number)", to: world)
-                #expect(refused.status == 429)
-                #expect(try refused.document?.detail?.contains("limits.per_key.network_percent") == true)
-            }
-            for number in 0..<8 {
-                #expect(try await Self.restore(10, from: "203.0.\(number).1", to: world).status == 200)
-            }
+        for number in 1...2 {
+            #expect(try await Self.restore(10, from: "198.51.100.\(number)", to: world).status == 200)
+        }
+        for number in 3...9 {
+            let refused = try await Self.restore(10, from: "198.51.100.\(number)", to: world)
+            #expect(refused.status == 429)
+            #expect(try refused.document?.detail?.contains("limits.per_key.network_percent") == true)
+        }
+        for number in 0..<8 {
+            #expect(try await Self.restore(10, from: "203.0.\(number).1", to: world).status == 200)
         }
     }
 
@@ -352,10 +328,8 @@ struct RateLimitTests {
             #expect(limiter.take(Array("\(number)".utf8)) == nil)
             if number % 100 == 0 { _ = limiter.take(regular) }
         }
-        #expect(limiter.count <= 1000)
-        #expect(limiter.take(regular) == 1)
+        #expect(limiter.count <= 1000 && limiter.take(regular) == 1)
         time.advance(seconds: 1)
-        #expect(limiter.take(regular) == nil)
-        #expect(limiter.take(regular) == 1)
+        #expect(limiter.take(regular) == nil && limiter.take(regular) == 1)
     }
 }

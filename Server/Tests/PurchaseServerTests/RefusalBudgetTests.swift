@@ -37,8 +37,7 @@ struct RefusalBudgetTests {
             let flawed = try await world.send(
                 .post, "/v1/restores", data: Data(#"{"signed_transactions":["e30.e30.C","e30.e30.D"]}"#.utf8),
                 as: .client)
-            #expect(try flawed.document?.code == "field_missing")
-            #expect(try flawed.document?.warnings?.first?.found == "2")
+            #expect(try flawed.document?.code == "field_missing" && flawed.document?.warnings?.first?.found == "2")
             let broken = try await world.send(.post, "/v1/restores", data: Data("[".utf8), as: .client)
             #expect(try broken.document?.code == "body_malformed" && broken.document?.submissionID == nil)
             #expect(try await world.submissions().isEmpty)
@@ -56,12 +55,8 @@ struct RefusalBudgetTests {
 
     @Test("B.3 A server that stops records what it counted")
     func stop() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-server-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer {
-            // A leftover folder in the temporary folder does no harm.
-            try? FileManager.default.removeItem(at: folder)
-        }
+        let folder = try FileManager.default.temporaryFolder()
+        defer { FileManager.default.remove(folder) }
         var app = PurchaseServerWorld.app
         app.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 0, bytesPerKeyAndDay: 0)
         var configuration = ServerConfiguration()
@@ -98,8 +93,7 @@ struct RefusalBudgetTests {
             configuration.limits.addressPercentOfKey = 100
             configuration.limits.networkPercentOfKey = 100
         } _: { world async throws in
-            let request = RestoreRequest(
-                customerID: "alice", signedTransactions: (0..<100).map { "e30.e30.\($0)" })
+            let request = RestoreRequest(customerID: "alice", signedTransactions: (0..<100).map { "e30.e30.\($0)" })
             let statuses: [Int] = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<64 {
                     group.addTask { try await world.send(.post, "/v1/restores", request, as: .client).status }

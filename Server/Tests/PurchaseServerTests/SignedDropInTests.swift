@@ -13,6 +13,8 @@ import Testing
 /// `verifyReceipt` with a signed transaction of StoreKit 2 in place of a receipt, over real HTTP.
 @Suite("verifyReceipt with a signed transaction")
 struct SignedDropInTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     private struct Reply {
         let text: String
         let json: [String: Any]
@@ -60,77 +62,73 @@ struct SignedDropInTests {
         ]
     }
 
-    @Test("54.1 A purchase as a receipt and as a signed transaction has the same answer, where the latter states it")
+    @Test(
+        "54.1 A purchase as a receipt and as a signed transaction has the same answer, where the latter states it",
+        .server)
     func equal() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for purchase in Self.purchases {
-                var template = AppReceiptTemplate.production(
-                    bundleID: "com.example.app", creationDate: DropInWorld.date(31), purchases: [purchase])
-                template.downloadID = 77
-                let receipt = try await Self.ask(
-                    world.client, Data(try MintedWorld.mint(template)).base64EncodedString())
-                let signed = try await Self.ask(
-                    world.client,
-                    Self.jws(
-                        SignedTransactionTemplate(
-                            purchase: purchase, bundleID: "com.example.app", environment: "Production",
-                            signedDate: DropInWorld.date(31))))
-                #expect(signed.status == 0 && signed.state == "as-of-signing", "\(signed.text)")
-                #expect(signed.kind == "signed_transaction" && receipt.kind == nil)
-                #expect(signed.json["environment"] as? String == "Production")
-                // The reason of a refund is only in signed data.
-                var entry = try #require(signed.inApp.first)
-                #expect(
-                    entry.removeValue(forKey: "cancellation_reason") == (entry["cancellation_date"].map { _ in "0" }))
-                #expect(receipt.inApp == [entry])
-                var info = try #require(signed.info.first)
-                for key in ["cancellation_reason", "subscription_group_identifier"] { info[key] = nil }
-                #expect(receipt.info == [info] && signed.info.count == 1)
-                #expect(signed.renewals == [] && signed.json["latest_receipt"] == nil)
-                let stated = [
-                    "receipt_type", "bundle_id", "in_app", "receipt_creation_date", "receipt_creation_date_ms",
-                    "receipt_creation_date_pst", "request_date", "request_date_ms", "request_date_pst",
-                ]
-                #expect(Set(signed.receipt.keys) == Set(stated))
-                for key in stated where !key.hasPrefix("request") && key != "in_app" {
-                    #expect(signed.receipt[key] as? String == receipt.receipt[key] as? String, "\(key)")
-                }
+        for purchase in Self.purchases {
+            var template = AppReceiptTemplate.production(
+                bundleID: "com.example.app", creationDate: DropInWorld.date(31), purchases: [purchase])
+            template.downloadID = 77
+            let receipt = try await Self.ask(world.client, Data(try MintedWorld.mint(template)).base64EncodedString())
+            let signed = try await Self.ask(
+                world.client,
+                Self.jws(
+                    SignedTransactionTemplate(
+                        purchase: purchase, bundleID: "com.example.app", environment: "Production",
+                        signedDate: DropInWorld.date(31))))
+            #expect(signed.status == 0 && signed.state == "as-of-signing", "\(signed.text)")
+            #expect(signed.kind == "signed_transaction" && receipt.kind == nil)
+            #expect(signed.json["environment"] as? String == "Production")
+            // The reason of a refund is only in signed data.
+            var entry = try #require(signed.inApp.first)
+            #expect(entry.removeValue(forKey: "cancellation_reason") == (entry["cancellation_date"].map { _ in "0" }))
+            #expect(receipt.inApp == [entry])
+            var info = try #require(signed.info.first)
+            for key in ["cancellation_reason", "subscription_group_identifier"] { info[key] = nil }
+            #expect(receipt.info == [info] && signed.info.count == 1)
+            #expect(signed.renewals == [] && signed.json["latest_receipt"] == nil)
+            let stated = [
+                "receipt_type", "bundle_id", "in_app", "receipt_creation_date", "receipt_creation_date_ms",
+                "receipt_creation_date_pst", "request_date", "request_date_ms", "request_date_pst",
+            ]
+            #expect(Set(signed.receipt.keys) == Set(stated))
+            for key in stated where !key.hasPrefix("request") && key != "in_app" {
+                #expect(signed.receipt[key] as? String == receipt.receipt[key] as? String, "\(key)")
             }
         }
     }
 
-    @Test("54.1 Renewals and refunds of the named original are in the answer, and nothing else of the customer")
+    @Test(
+        "54.1 Renewals and refunds of the named original are in the answer, and nothing else of the customer",
+        .server)
     func live() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let first = try Self.jws(DropInWorld.signed(1) { $0.appTransactionID = "7" })
-            // A receipt of the same download is recorded, and must not be handed out.
-            let claim = try PurchaseServerWorld.purchase(
-                "9001", product: DropInWorld.monthly, receipt: try DropInWorld.receipt())
-            #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
-            world.clock.advance(days: 31)
-            try await DropInWorld.observe(
-                world.ledger,
-                DropInWorld.signed(1) {
-                    ($0.transactionID, $0.originalTransactionID, $0.appTransactionID) = ("9901", "9901", "7")
-                })
-            try await DropInWorld.tell(
-                world.client, DropInWorld.signed(2) { $0.appTransactionID = "7" }, on: 30.5)
-            let renewed = try await Self.ask(world.client, first)
-            #expect(renewed.state == "live" && renewed.info.map { $0["transaction_id"] } == ["9002", "9001"])
-            #expect(renewed.inApp.map { $0["transaction_id"] } == ["9001"])
-            #expect(renewed.inApp.first?["subscription_group_identifier"] == nil)
-            #expect(renewed.renewals.map { $0["auto_renew_status"] } == ["1"])
-            #expect(renewed.json["latest_receipt"] == nil)
-            let latest = try await Self.ask(world.client, first, ["exclude-old-transactions": true])
-            #expect(latest.info.map { $0["transaction_id"] } == ["9002"])
-            try await DropInWorld.tell(
-                world.client,
-                DropInWorld.signed(2) {
-                    ($0.revocationDate, $0.revocationReason, $0.appTransactionID) = (DropInWorld.date(30.7), 1, "7")
-                }, on: 30.8, status: 5)
-            let refunded = try await Self.ask(world.client, first)
-            #expect(refunded.info.map { $0["cancellation_reason"] } == ["1", nil] && refunded.state == "live")
-        }
+        let first = try Self.jws(DropInWorld.signed(1) { $0.appTransactionID = "7" })
+        // A receipt of the same download is recorded, and must not be handed out.
+        let claim = try PurchaseServerWorld.purchase(
+            "9001", product: DropInWorld.monthly, receipt: try DropInWorld.receipt())
+        #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
+        world.clock.advance(days: 31)
+        try await DropInWorld.observe(
+            world.ledger,
+            DropInWorld.signed(1) {
+                ($0.transactionID, $0.originalTransactionID, $0.appTransactionID) = ("9901", "9901", "7")
+            })
+        try await DropInWorld.tell(world.client, DropInWorld.signed(2) { $0.appTransactionID = "7" }, on: 30.5)
+        let renewed = try await Self.ask(world.client, first)
+        #expect(renewed.state == "live" && renewed.info.map { $0["transaction_id"] } == ["9002", "9001"])
+        #expect(renewed.inApp.map { $0["transaction_id"] } == ["9001"])
+        #expect(renewed.inApp.first?["subscription_group_identifier"] == nil)
+        #expect(renewed.renewals.map { $0["auto_renew_status"] } == ["1"] && renewed.json["latest_receipt"] == nil)
+        let latest = try await Self.ask(world.client, first, ["exclude-old-transactions": true])
+        #expect(latest.info.map { $0["transaction_id"] } == ["9002"])
+        try await DropInWorld.tell(
+            world.client,
+            DropInWorld.signed(2) {
+                ($0.revocationDate, $0.revocationReason, $0.appTransactionID) = (DropInWorld.date(30.7), 1, "7")
+            }, on: 30.8, status: 5)
+        let refunded = try await Self.ask(world.client, first)
+        #expect(refunded.info.map { $0["cancellation_reason"] } == ["1", nil] && refunded.state == "live")
     }
 
     @Test("54.1 A revoked transaction shows its cancellation, and an upgraded one no date that it does not state")
@@ -155,7 +153,7 @@ struct SignedDropInTests {
         }
     }
 
-    @Test("54.1 Only a transaction is accepted, in its exact form, and every fault is refused as of a receipt")
+    @Test("54.1 Only a transaction is accepted, in its exact form, and every fault is refused as of a receipt", .server)
     func refused() async throws {
         let transaction = MintedWorld.transaction(environment: "Production")
         let text = try Self.jws(transaction)
@@ -200,22 +198,22 @@ struct SignedDropInTests {
             refusals.append((fault.rawValue, try Self.jws(transaction, fault: fault), status, nil))
         }
         let cases = refusals
-        try await PurchaseServerWorld.run { world async throws in
-            for item in cases {
-                let reply = try await Self.ask(world.client, item.sent)
-                #expect(reply.status == item.status, "\(item.name): \(reply.reason ?? "")")
-                if item.status != 0 { #expect(reply.text == "{\"status\":\(item.status)}" && reply.kind == nil) }
-                if let reason = item.reason {
-                    #expect(reply.reason == (reason == "jws" ? "jws_instead_of_receipt" : reason), "\(item.name)")
-                }
+        for item in cases {
+            let reply = try await Self.ask(world.client, item.sent)
+            #expect(reply.status == item.status, "\(item.name): \(reply.reason ?? "")")
+            if item.status != 0 { #expect(reply.text == "{\"status\":\(item.status)}" && reply.kind == nil) }
+            if let reason = item.reason {
+                #expect(reply.reason == (reason == "jws" ? "jws_instead_of_receipt" : reason), "\(item.name)")
             }
-            for sent in [text, " \(text)", "\(text)\n", "\r\n\t\(text) \r\n"] {
-                #expect(try await Self.ask(world.client, sent).status == 0)
-            }
+        }
+        for sent in [text, " \(text)", "\(text)\n", "\r\n\t\(text) \r\n"] {
+            #expect(try await Self.ask(world.client, sent).status == 0)
         }
     }
 
-    @Test("54.1 Its environment decides between the addresses, and the shared secret counts as for receipts")
+    @Test(
+        "54.1 Its environment decides between the addresses, and the shared secret counts as for receipts",
+        .server { $0.sharedSecrets = ["com.example.app": "right"] })
     func addresses() async throws {
         let (production, sandbox) = (
             try Self.jws(MintedWorld.transaction(environment: "Production")), try Self.jws(MintedWorld.transaction())
@@ -225,24 +223,19 @@ struct SignedDropInTests {
                 ($0.productID, $0.type) = ("com.example.app.coins", .consumable)
                 ($0.expiresDate, $0.subscriptionGroupIdentifier, $0.webOrderLineItemID) = (nil, nil, nil)
             })
-        try await PurchaseServerWorld.run {
-            $0.sharedSecrets = ["com.example.app": "right"]
-        } _: { world async throws in
-            func status(_ text: String, _ path: String, _ password: String?) async throws -> Int? {
-                let reply = try await Self.ask(
-                    world.client, text, at: path, password.map { ["password": $0] } ?? [:])
-                #expect(reply.kind == "signed_transaction")
-                return reply.status
-            }
-            #expect(try await status(production, "/verifyReceipt", "right") == 0)
-            #expect(try await status(production, "/sandbox/verifyReceipt", "right") == 21008)
-            #expect(try await status(sandbox, "/verifyReceipt", "right") == 21007)
-            #expect(try await status(sandbox, "/sandbox/verifyReceipt", "right") == 0)
-            #expect(try await status(production, "/verifyReceipt", nil) == 21004)
-            #expect(try await status(production, "/verifyReceipt", "wrong") == 21004)
-            #expect(try await status(coins, "/verifyReceipt", nil) == 0)
-            #expect(try await status(coins, "/verifyReceipt", "wrong") == 21004)
+        func status(_ text: String, _ path: String, _ password: String?) async throws -> Int? {
+            let reply = try await Self.ask(world.client, text, at: path, password.map { ["password": $0] } ?? [:])
+            #expect(reply.kind == "signed_transaction")
+            return reply.status
         }
+        #expect(try await status(production, "/verifyReceipt", "right") == 0)
+        #expect(try await status(production, "/sandbox/verifyReceipt", "right") == 21008)
+        #expect(try await status(sandbox, "/verifyReceipt", "right") == 21007)
+        #expect(try await status(sandbox, "/sandbox/verifyReceipt", "right") == 0)
+        #expect(try await status(production, "/verifyReceipt", nil) == 21004)
+        #expect(try await status(production, "/verifyReceipt", "wrong") == 21004)
+        #expect(try await status(coins, "/verifyReceipt", nil) == 0)
+        #expect(try await status(coins, "/verifyReceipt", "wrong") == 21004)
     }
 
     @Test("54.1 An app can turn it off, for its own transactions alone")

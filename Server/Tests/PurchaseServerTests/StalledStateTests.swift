@@ -18,6 +18,8 @@ import Testing
 /// depends on the speed of the machine: an answer that comes while the clock stands still has not waited for it.
 @Suite("verifyReceipt while the database stands still")
 struct StalledStateTests {
+    var world: PurchaseServerWorld { CurrentWorld.opened() }
+
     /// Holds threads until the test opens it.
     private final class Gate: Sendable {
         private let end = DispatchSemaphore(value: 0)
@@ -99,24 +101,22 @@ struct StalledStateTests {
         }
     }
 
-    @Test("30.3 A writer that holds the lock of SQLite does not delay an answer")
+    @Test("30.3 A writer that holds the lock of SQLite does not delay an answer", .server)
     func lockedFile() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            world.clock.advance(days: 31)
-            try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
-            let receipt = try DropInWorld.receipt()
-            let other = try SQLiteDatabase(path: world.path)
-            let gate = Gate()
-            let writer = Task {
-                try await other.write(plan: { LedgerWritePlan(locks: .parts([])) }) { _ in gate.pass() }
-            }
-            try await Self.wait("the lock was not taken") { gate.count == 1 }
-            let states = try await Self.load(world.client, receipt)
-            gate.open()
-            try await writer.value
-            try await other.close()
-            #expect(states == ["live": Self.questions])
+        world.clock.advance(days: 31)
+        try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
+        let receipt = try DropInWorld.receipt()
+        let other = try SQLiteDatabase(path: world.path)
+        let gate = Gate()
+        let writer = Task {
+            try await other.write(plan: { LedgerWritePlan(locks: .parts([])) }) { _ in gate.pass() }
         }
+        try await Self.wait("the lock was not taken") { gate.count == 1 }
+        let states = try await Self.load(world.client, receipt)
+        gate.open()
+        try await writer.value
+        try await other.close()
+        #expect(states == ["live": Self.questions])
     }
 
     @Test(
@@ -142,8 +142,7 @@ struct StalledStateTests {
                     async let during = Self.load(client, receipt)
                     let end = try await outage.begin(place)
                     let states = try await during
-                    #expect(
-                        states.keys.allSatisfy { ["live", "as-of-signing"].contains($0) }, "\(outage): \(states)")
+                    #expect(states.keys.allSatisfy { ["live", "as-of-signing"].contains($0) }, "\(outage): \(states)")
                     let silent = try await Self.load(client, receipt)
                     ticker.cancel()
                     try await end()
@@ -254,12 +253,8 @@ struct StalledStateTests {
     private static func serve(
         _ url: String, _ uptime: TestUptime, _ body: @escaping @Sendable (LiveClient, TestClock) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-server-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer {
-            // A leftover folder in the temporary folder does no harm.
-            try? FileManager.default.removeItem(at: folder)
-        }
+        let folder = try FileManager.default.temporaryFolder()
+        defer { FileManager.default.remove(folder) }
         var configuration = ServerConfiguration()
         (configuration.port, configuration.database, configuration.record.folder) = (0, url, folder.path)
         configuration.anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }

@@ -8,6 +8,8 @@ import Testing
 
 @Suite("The App Store's answer in the journal", .tags(.everyEngine))
 struct AppStoreRecordTests {
+    var world: LedgerWorld { CurrentWorld.opened() }
+
     @Test("In the mode both a purchase is granted at once; the answer withdraws it, or is stored beside it")
     func both() async throws {
         try await LedgerWorld.with({ $0.mode = .both }) { world in
@@ -54,11 +56,8 @@ struct AppStoreRecordTests {
             try await LedgerWorld.with({ $0.mode = .both }) { world in
                 for _ in 0...1 {
                     let isAsked =
-                        try await world.ledger.restore(
-                            RestoreSubmission(
-                                app: "example", customerID: "alice",
-                                evidence: [try LedgerWorld.coinReceipt(1, cancelled: cancellation)])
-                        ).asksAppStore.count == 1
+                        try await world.restore(of: "alice", [try LedgerWorld.coinReceipt(1, cancelled: cancellation)])
+                        .asksAppStore.count == 1
                     let claim = try await world.claim("2", try LedgerWorld.coinReceipt(2, cancelled: cancellation))
                     #expect(isAsked == (claim.asksAppStore != nil))
                     #expect(isAsked == (!isCancelled && !claim.isReplayed))
@@ -95,8 +94,7 @@ struct AppStoreRecordTests {
                 } while cursor != nil
                 #expect(found == [claims[2].submissionID.text, claims[0].submissionID.text])
                 filter.appStore = .contradicted
-                let none = try await world.ledger.answer(
-                    SubmissionList(app: "example", filter: filter, limit: limit))
+                let none = try await world.ledger.answer(SubmissionList(app: "example", filter: filter, limit: limit))
                 #expect(none.entries.isEmpty && none.next == nil)
             }
         }
@@ -201,75 +199,69 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("Two servers that record the App Store's answer at the same time decide once")
+    @Test("Two servers that record the App Store's answer at the same time decide once", .ledger({ $0.mode = .apple }))
     func race() async throws {
-        try await LedgerWorld.with({ $0.mode = .apple }) { world in
-            for number in 1...20 {
-                let claim = try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)).submissionID
-                let asked = try #require(try await world.ledger.answer(AppStoreClaimByID(claim)))
-                let examined = world.ledger.examine(asked, LedgerWorld.agreement())
-                let decided = try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for _ in 0..<3 {
-                        group.addTask {
-                            if case .decided = try await world.ledger.perform(RecordAppStoreAnswer(examined)) {
-                                return true
-                            }
-                            return false
+        for number in 1...20 {
+            let claim = try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)).submissionID
+            let asked = try #require(try await world.ledger.answer(AppStoreClaimByID(claim)))
+            let examined = world.ledger.examine(asked, LedgerWorld.agreement())
+            let decided = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        if case .decided = try await world.ledger.perform(RecordAppStoreAnswer(examined)) {
+                            return true
                         }
+                        return false
                     }
-                    return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
                 }
-                #expect(decided == 1)
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
-            #expect(try await world.balance() == 60)
+            #expect(decided == 1)
         }
+        #expect(try await world.balance() == 60)
     }
 
-    @Test("An erasure ends a customer's waiting claims, and a merge transfers them")
+    @Test("An erasure ends a customer's waiting claims, and a merge transfers them", .ledger({ $0.mode = .apple }))
     func customers() async throws {
-        try await LedgerWorld.with({ $0.mode = .apple }) { world in
-            let ledger = world.ledger
-            let erased = try await world.claim("1", customer: "bob", try LedgerWorld.coinReceipt(1))
-            let decided = try await world.claim("2", customer: "bob", try LedgerWorld.coinReceipt(2))
-            try await world.answer(decided.submissionID, LedgerWorld.agreement())
-            let shared = try LedgerWorld.coinReceipt(3, 4)
-            let carols = try await world.claim("3", customer: "carol", shared)
-            let bobs = try await world.claim("4", customer: "bob", shared)
-            let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
-            try await world.answer(
-                bobs.submissionID,
-                LedgerWorld.agreement {
-                    $0.cancellations = [AppStoreAnswer.Cancellation(LedgerWorld.key("3"), at: date)]
-                })
-            _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
-            guard case .alreadyRecorded = try await world.answer(erased.submissionID, LedgerWorld.agreement()) else {
-                Issue.record("a claim of nobody was decided")
-                return
-            }
-            try await world.requireConsistency()
-            // The cancellation in the answer to the erased customer's claim still counts for Carol's purchase.
-            #expect(try await world.decision(carols.submissionID, LedgerWorld.agreement()).verdict == .rejected)
-            let anonymous = try await world.claim("5", customer: "anonymous", try LedgerWorld.coinReceipt(5))
-            try await ledger.perform(MergeCustomers(app: "example", customerID: "anonymous", into: "dora"))
-            #expect(try await world.decision(anonymous.submissionID, LedgerWorld.agreement()).code == "accepted")
-            #expect(try await world.balance(of: "dora") == 3)
+        let ledger = world.ledger
+        let erased = try await world.claim("1", customer: "bob", try LedgerWorld.coinReceipt(1))
+        let decided = try await world.claim("2", customer: "bob", try LedgerWorld.coinReceipt(2))
+        try await world.answer(decided.submissionID, LedgerWorld.agreement())
+        let shared = try LedgerWorld.coinReceipt(3, 4)
+        let carols = try await world.claim("3", customer: "carol", shared)
+        let bobs = try await world.claim("4", customer: "bob", shared)
+        let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
+        try await world.answer(
+            bobs.submissionID,
+            LedgerWorld.agreement {
+                $0.cancellations = [AppStoreAnswer.Cancellation(LedgerWorld.key("3"), at: date)]
+            })
+        _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
+        guard case .alreadyRecorded = try await world.answer(erased.submissionID, LedgerWorld.agreement()) else {
+            Issue.record("a claim of nobody was decided")
+            return
         }
+        try await world.requireConsistency()
+        // The cancellation in the answer to the erased customer's claim still counts for Carol's purchase.
+        #expect(try await world.decision(carols.submissionID, LedgerWorld.agreement()).verdict == .rejected)
+        let anonymous = try await world.claim("5", customer: "anonymous", try LedgerWorld.coinReceipt(5))
+        try await ledger.perform(MergeCustomers(app: "example", customerID: "anonymous", into: "dora"))
+        #expect(try await world.decision(anonymous.submissionID, LedgerWorld.agreement()).code == "accepted")
+        #expect(try await world.balance(of: "dora") == 3)
     }
 
     @Test(
         "A rebuild of a database with waiting claims equals it, and keeps these claims",
-        .enabled(if: TestEngine.ownsTables))
+        .enabled(if: TestEngine.ownsTables), .ledger({ $0.mode = .apple }))
     func rebuild() async throws {
-        try await LedgerWorld.with({ $0.mode = .apple }) { world in
-            let waiting = try await world.claim("1", try LedgerWorld.coinReceipt(1))
-            let decided = try await world.claim("2", try LedgerWorld.coinReceipt(2))
-            try await world.answer(decided.submissionID, LedgerWorld.agreement())
-            try await world.rebuilt { world in
-                #expect(try await world.balance() == 3)
-                let decision = try await world.decision(waiting.submissionID, LedgerWorld.agreement())
-                #expect(decision.code == "accepted")
-                #expect(try await world.balance() == 6)
-            }
+        let waiting = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+        let decided = try await world.claim("2", try LedgerWorld.coinReceipt(2))
+        try await world.answer(decided.submissionID, LedgerWorld.agreement())
+        try await world.rebuilt { world in
+            #expect(try await world.balance() == 3)
+            let decision = try await world.decision(waiting.submissionID, LedgerWorld.agreement())
+            #expect(decision.code == "accepted")
+            #expect(try await world.balance() == 6)
         }
     }
 

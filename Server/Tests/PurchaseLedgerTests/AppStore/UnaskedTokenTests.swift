@@ -33,7 +33,7 @@ struct UnaskedTokenTests {
     func wrongClaims(_ mode: AppStoreMode) async throws {
         try await Self.with(mode) { world, order, coins async throws in
             var outcomes = [
-                try await world.claim("1", product: LedgerWorld.pro, coins),
+                try await world.claim("1", coins),
                 try await world.claim("1", customer: "bob", coins),
                 try await world.claim("9", coins),
                 try await world.claim("1", order: UUID(), coins),
@@ -73,7 +73,7 @@ struct UnaskedTokenTests {
                 $0.appAccountToken = order.appAccountToken.uuidString.lowercased()
             }
             let news = try NotificationTests.notification("ONE_TIME_CHARGE", transaction)
-            #expect(try await world.claim("1", product: LedgerWorld.pro, news).code == "product_mismatch")
+            #expect(try await world.claim("1", news).code == "product_mismatch")
             try await Self.expectNothing(world, order)
             #expect(try await world.claim("1", news).code == "app_store_pending")
             try await Self.expectNothing(world, order)
@@ -86,8 +86,7 @@ struct UnaskedTokenTests {
     @Test("In the mode both, the App Store is asked if a restore gives a purchase to the customer of its token")
     func restoresOfOthers() async throws {
         try await Self.with(.both) { world, _, coins async throws in
-            let restored = try await world.ledger.restore(
-                RestoreSubmission(app: "example", customerID: "bob", evidence: [coins]))
+            let restored = try await world.restore(of: "bob", [coins])
             #expect(restored.purchases.map(\.code) == ["app_account_token_mismatch"])
             #expect(restored.asksAppStore.count == 1)
             #expect(try await world.entitlement()?.balance == 1)
@@ -97,18 +96,15 @@ struct UnaskedTokenTests {
     @Test("Without the App Store, and of a purchase with an owner, evidence counts whatever becomes of the claim")
     func others() async throws {
         try await Self.with(.offline) { world, order, coins async throws in
-            #expect(try await world.claim("1", product: LedgerWorld.pro, coins).code == "product_mismatch")
+            #expect(try await world.claim("1", coins).code == "product_mismatch")
             #expect(try await world.entitlement()?.balance == 1)
             #expect(try await world.order(order.id).status == .paid)
         }
         try await Self.with(.apple) { world, _, coins async throws in
             let claim = try await world.claim("1", coins)
             try await world.answer(try #require(claim.asksAppStore), LedgerWorld.agreement())
-            let refunded = try LedgerWorld.signed("1") {
-                $0.revocationDate = $0.signedDate?.addingTimeInterval(60)
-                $0.signedDate = $0.revocationDate
-            }
-            #expect(try await world.claim("1", product: LedgerWorld.pro, refunded).code == "product_mismatch")
+            let refunded = try LedgerWorld.signed("1") { $0.refund(at: $0.signedDate?.addingTimeInterval(60)) }
+            #expect(try await world.claim("1", refunded).code == "product_mismatch")
             #expect(try await world.entitlement()?.balance == 0)
         }
     }

@@ -83,7 +83,7 @@ struct ArrivalHistory {
             switch act {
             case .assign(let token, let customer):
                 guard let token = tokens[token] else { return }
-                _ = try await world.ledger.perform(AssignToken(app: "example", customerID: customer, token: token))
+                try await world.assign(token, to: customer)
             case .claim(let id, let customer):
                 guard let statement = story.statements.first(where: { $0.key.transactionID == ExactText(id) }) else {
                     return
@@ -102,19 +102,13 @@ struct ArrivalHistory {
             case .consume(let units, let customer):
                 _ = try await world.consume(units, "use", of: customer)
             case .move(let id, let customer):
-                _ = try await world.ledger.perform(
-                    MovePurchase(app: "example", transactionID: prefix + id, to: customer, reason: "random"))
+                try await world.move(prefix + id, to: customer)
             case .merge(let customer, let target):
-                try await world.ledger.perform(MergeCustomers(app: "example", customerID: customer, into: target))
+                try await world.merge(customer, into: target)
             case .grant(let product, let customer):
-                _ = try await world.ledger.perform(
-                    GrantByHand(app: "example", customerID: customer, productID: product, quantity: 2, reason: "random")
-                )
+                try await world.grant(product, to: customer, quantity: 2)
             case .revoke(let id, let customer):
-                _ = try await world.ledger.perform(
-                    RevokeByHand(
-                        app: "example", customerID: customer,
-                        .purchase(transactionID: prefix + id, environment: nil), reason: "random"))
+                try await world.revoke(prefix + id, of: customer)
             }
         } catch is LedgerRefusal {
             return

@@ -294,8 +294,7 @@ private struct ErasureRun {
         case .assign(let token, let name):
             _ = try await ledger.perform(AssignToken(app: "example", customerID: name, token: Self.token(token)))
         case .order(let number, let name, let product):
-            let order = try await world.order(
-                name, product: product, quantity: product == LedgerWorld.coins ? 3 : 1)
+            let order = try await world.order(name, product: product, quantity: product == LedgerWorld.coins ? 3 : 1)
             (orders[number], orderTokens[number]) = (order.id, order.appAccountToken)
         case .fulfil(let order):
             guard let id = orders[order] else { return nil }

@@ -14,6 +14,8 @@ import WrittenRules
 /// `ASSAY_LEDGER_WORLD_MINUTES` when to stop, with histories from everywhere.
 @Suite("50.4 Small worlds on the ledger")
 struct SmallLedgerTests {
+    var folder: URL { CurrentWorld.opened() }
+
     private static func setting(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
@@ -22,55 +24,51 @@ struct SmallLedgerTests {
 
     @Test(
         "50.4 Every history of a few events leaves what the documentation says",
-        arguments: length == nil ? [TransferPolicy.deny] : TransferPolicy.allCases)
+        .folder, arguments: length == nil ? [TransferPolicy.deny] : TransferPolicy.allCases)
     func worlds(transfer: TransferPolicy) async throws {
         let (worlds, begin) = (try SmallLedgers(transfer: transfer), ContinuousClock.now)
         let deadline = Self.setting("ASSAY_LEDGER_WORLD_MINUTES").map { begin + .seconds(60 * $0) }
         let histories = worlds.histories(of: Self.length ?? 2)
         // A loop over nothing would agree as well.
         #expect(histories.count >= 700)
-        try await TemporaryFolder.with { folder in
-            let template = folder.appending(path: "template.sqlite")
-            try await worlds.make(template)
-            let counts = await withTaskGroup(of: Int.self) { group in
-                for worker in 0..<4 {
-                    let file = folder.appending(path: "\(worker).sqlite")
-                    group.addTask {
-                        var count = 0
-                        for place in stride(from: worker, to: histories.count, by: 4) {
-                            if let deadline, ContinuousClock.now > deadline { break }
-                            // A prime number of steps, so that those of a part come from everywhere.
-                            let history = histories[place * 7_919 % histories.count]
-                            do {
-                                let difference = try await worlds.difference(history, copying: template, to: file)
-                                if let difference { Issue.record("\(history): \(difference)") }
-                            } catch {
-                                Issue.record("\(history): \(error)")
-                            }
-                            count += 1
+        let template = folder.appending(path: "template.sqlite")
+        try await worlds.make(template)
+        let counts = await withTaskGroup(of: Int.self) { group in
+            for worker in 0..<4 {
+                let file = folder.appending(path: "\(worker).sqlite")
+                group.addTask {
+                    var count = 0
+                    for place in stride(from: worker, to: histories.count, by: 4) {
+                        if let deadline, ContinuousClock.now > deadline { break }
+                        // A prime number of steps, so that those of a part come from everywhere.
+                        let history = histories[place * 7_919 % histories.count]
+                        do {
+                            let difference = try await worlds.difference(history, copying: template, to: file)
+                            if let difference { Issue.record("\(history): \(difference)") }
+                        } catch {
+                            Issue.record("\(history): \(error)")
                         }
-                        return count
+                        count += 1
                     }
+                    return count
                 }
-                return await group.reduce(into: 0) { $0 += $1 }
             }
-            #expect(counts == histories.count || deadline != nil)
-            print(
-                "small worlds on the ledger (\(transfer)): \(counts) of \(histories.count) histories",
-                "in \(ContinuousClock.now - begin)")
+            return await group.reduce(into: 0) { $0 += $1 }
         }
+        #expect(counts == histories.count || deadline != nil)
+        print(
+            "small worlds on the ledger (\(transfer)): \(counts) of \(histories.count) histories",
+            "in \(ContinuousClock.now - begin)")
     }
 
-    @Test("50.4 A history that the documentation does not describe is found")
+    @Test("50.4 A history that the documentation does not describe is found", .folder)
     func planted() async throws {
         let worlds = try SmallLedgers(transfer: .deny, ignoresClaims: true)
-        try await TemporaryFolder.with { folder in
-            let template = folder.appending(path: "template.sqlite")
-            try await worlds.make(template)
-            let history = [LedgerEvent.world(WorldEvent(.claimed, product: 0, customer: 0))]
-            let file = folder.appending(path: "0.sqlite")
-            #expect(try await worlds.difference(history, copying: template, to: file) != nil)
-        }
+        let template = folder.appending(path: "template.sqlite")
+        try await worlds.make(template)
+        let history = [LedgerEvent.world(WorldEvent(.claimed, product: 0, customer: 0))]
+        let file = folder.appending(path: "0.sqlite")
+        #expect(try await worlds.difference(history, copying: template, to: file) != nil)
     }
 }
 
@@ -288,8 +286,7 @@ struct SmallLedgers: Sendable {
             _ = try await world.claim(
                 Self.id(event.product, transaction), product: Self.products[event.product], customer: name, evidence)
         case .assigned:
-            _ = try await ledger.perform(
-                AssignToken(app: app.id, customerID: name, token: Self.token(event.product)))
+            _ = try await ledger.perform(AssignToken(app: app.id, customerID: name, token: Self.token(event.product)))
         case .moved:
             _ = try await ledger.perform(
                 MovePurchase(app: app.id, transactionID: Self.id(event.product, 0), to: name, reason: "support"))

@@ -60,8 +60,7 @@ struct RandomHistoryTests {
                         consumptions: story.consumptions, grants: story.grants, revocations: story.revocations))
                 grounds[customer] = Set(entitlements.grounds)
                 for day in RandomHistory.days {
-                    access["\(customer.rawValue) \(day)"] = entitlements.access(
-                        .now(.day(day)), refundShortfall: .debt)
+                    access["\(customer.rawValue) \(day)"] = entitlements.access(.now(.day(day)), refundShortfall: .debt)
                 }
             }
         }
@@ -162,8 +161,7 @@ struct RandomHistory {
                         revoked: random.chance(20) ? max(day, stamp) : nil, isUpgraded: random.chance(15)))
             }
             if random.chance(40) {
-                story.statements.append(
-                    .receipt(id, product, .autoRenewable, on: day, original: original, until: end))
+                story.statements.append(.receipt(id, product, .autoRenewable, on: day, original: original, until: end))
             }
             if random.chance(30) {
                 var copy = TransactionStatement.receipt(

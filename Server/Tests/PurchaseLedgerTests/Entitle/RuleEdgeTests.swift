@@ -31,11 +31,53 @@ struct RuleEdgeTests {
         SubscriptionTable(story.purchases, renewal: renewal, status: status)
     }
 
-    private static func state(
-        _ product: ExactText, _ statements: [TransactionStatement], day: Double
-    ) -> SubscriptionState? {
-        table(story(statements)).states(.at(.day(day))).first { $0.key.productID == product }?.value
+    private static let refundedUpgrade = "1 0-30 @10 up; 9 yearly 10-365; 9 yearly 10-365 !20"
+
+    static let rows = [
+        StoryRow(
+            "33.3 Of two purchases that gave nothing for different reasons, each has its own",
+            "1 pro 1 !1; 2 pro 5 of1 cancelled5", says: "pro 3 revoked, 6 cancelled"),
+        StoryRow(
+            "33.3 A product is superseded if a later one cut a period of it that was in force",
+            "1 0-30; 9 yearly 10-365", says: "at 15 superseded"),
+        StoryRow(
+            "33.3 The same if that is withdrawn later", "1 0-30 !20; 9 yearly 10-365",
+            says: "at 15 superseded, at 20 revoked"),
+        StoryRow(
+            "33.3 Not superseded: what the later product found was over, or withdrawn",
+            "1 0-30 !5; 2 6-9; 9 yearly 10-365", says: "at 15 expired"),
+        StoryRow(
+            "33.3 Of two periods with equal ends, the one that began later counts", "1 0-30; 2 5-30",
+            says: "at 10 active until30 of2"),
+        StoryRow(
+            "33.3 After a refunded upgrade the former product is back by a statement signed after the refund",
+            refundedUpgrade + "; 1 0-30 @20+1m", says: "22 active"),
+        StoryRow(
+            "33.3 It is not back by a statement signed with the refund", refundedUpgrade + "; 1 0-30 @20",
+            says: "22 -"),
+        StoryRow(
+            "33.3 An upgrade that a family shares no longer brings the former product not back",
+            "1 0-30 @10 up; 1 0-30 @21; 9 yearly 10-365; 9 yearly 10-365 !20 unshared", says: "22 -"),
+        StoryRow(
+            "33.3 A cancellation of a receipt counts if it is later than what was signed",
+            "1 pro 0 @4; 1 pro 0 cancelled5", says: "pro 10 cancelled"),
+        StoryRow(
+            "33.3 A cancellation at the time of the signature does not count", "1 pro 0 @5; 1 pro 0 cancelled5",
+            says: "pro 10 active"),
+        StoryRow(
+            "33.3 A cancellation before what was signed does not count", "1 pro 0 @6; 1 pro 0 cancelled5",
+            says: "pro 10 active"),
+    ]
+
+    @Test("33.3 A period that has ended does not count in place of a withdrawn one without an end")
+    func endedBefore() {
+        let story = PurchaseStory("1 0-30 !2; 2 5-10; 3 12-? !13")
+        let state = Self.table(story).states(.at(.day(20))).values.first
+        #expect(state?.reason == .revoked && state?.until == .day(13) && state?.transaction == .sample("3"))
     }
+
+    @Test("Each story says what its row says, in every order", arguments: rows)
+    func row(_ row: StoryRow) { row.check() }
 
     // MARK: Lots
 
@@ -59,7 +101,8 @@ struct RuleEdgeTests {
 
     @Test("33.3 Units that are bought later are no balance yet, with five minutes of tolerance")
     func laterUnits() throws {
-        let story = Self.story([.signed("1", "coins", .consumable, on: 10)])
+        let story = PurchaseStory("1 coins 10")
+        #expect(story.access(PurchaseStory.bob, "coins", day: 11) == nil, "not even an empty balance")
         let days = [9, 10 - 6 * Self.minute, 10 - 4 * Self.minute, 10]
         let lot = try #require(story.purchases.compactMap { ConsumableLot($0) }.first)
         #expect(days.map { lot.units(at: .day($0)) } == [0, 0, 1, 1])
@@ -68,24 +111,13 @@ struct RuleEdgeTests {
 
     @Test("33.3 Units are taken from the oldest purchase first, whatever its id")
     func oldestFirst() throws {
-        let story = Self.story([
-            .signed("1", "coins", .consumable, on: 5, quantity: 2),
-            .signed("2", "coins", .consumable, on: 3, quantity: 2),
-        ])
+        let story = PurchaseStory("1 coins 5 x2; 2 coins 3 x2")
         let lots = story.purchases.compactMap { ConsumableLot($0) }
         #expect(lots.count == 2)
         for order in [lots, lots.reversed()] {
             let takings = try #require(ConsumableUse.takings(3, from: order.map { ($0, 2) }))
-            #expect(takings.map(\.units) == [2, 1])
-            #expect(takings.first?.lot == lots.first { $0.date == .day(3) }?.source)
+            #expect(takings.map(\.units) == [2, 1] && takings.first?.lot == lots.first { $0.date == .day(3) }?.source)
         }
-    }
-
-    @Test("33.3 Another customer's units are no balance, not even an empty one")
-    func unitsOfOthers() {
-        let story = Self.story([.signed("1", "coins", .consumable, on: 0)])
-        #expect(story.access(PurchaseStory.bob, "coins", day: 1) == nil)
-        #expect(story.balance(Self.alice, day: 1) == 1)
     }
 
     // MARK: Seats
@@ -168,43 +200,7 @@ struct RuleEdgeTests {
         #expect(Timestamp.epoch.adding(milliseconds: .max, times: -2) == Timestamp(millisecondsSince1970: .min))
     }
 
-    @Test("33.3 Of two purchases that gave nothing for different reasons, each has its own")
-    func reasonsOfNothing() {
-        let story = Self.story([
-            .signed("1", "pro", .nonConsumable, on: 1, revoked: 1),
-            .receipt("2", "pro", .nonConsumable, on: 5, original: "1", cancelled: 5),
-        ])
-        #expect([3, 6].map { story.denial(Self.alice, "pro", day: $0) } == [.revoked, .cancelled])
-    }
-
     // MARK: Subscriptions
-
-    @Test("33.3 A period that has ended does not count in place of a withdrawn one without an end")
-    func endedBefore() {
-        let state = Self.state(
-            "monthly",
-            [
-                Self.period("1", on: 0, until: 30, stamp: 2, revoked: 2), Self.period("2", on: 5, until: 10),
-                Self.period("3", on: 12, until: nil, stamp: 13, revoked: 13),
-            ], day: 20)
-        #expect(state?.reason == .revoked && state?.until == .day(13))
-        #expect(state?.transaction == .sample("3"))
-    }
-
-    @Test("33.3 A product is superseded if a later one cut a period of it that was in force, and is withdrawn later")
-    func superseded() {
-        let yearly = Self.period("9", "yearly", on: 10, until: 365)
-        #expect(
-            Self.state("monthly", [Self.period("1", on: 0, until: 30), yearly], day: 15)?.reason == .superseded)
-        let withdrawnLater = [Self.period("1", on: 0, until: 30, stamp: 20, revoked: 20), yearly]
-        #expect(Self.state("monthly", withdrawnLater, day: 15)?.reason == .superseded)
-        #expect(Self.state("monthly", withdrawnLater, day: 20)?.reason == .revoked)
-        // What the later product found was over, or withdrawn.
-        let over = [
-            Self.period("1", on: 0, until: 30, stamp: 5, revoked: 5), Self.period("2", on: 6, until: 9), yearly,
-        ]
-        #expect(Self.state("monthly", over, day: 15)?.reason == .expired)
-    }
 
     @Test("33.3 Access is assumed for a renewal, unless the customer has not agreed to its price")
     func priceIncrease() {
@@ -214,8 +210,7 @@ struct RuleEdgeTests {
             let renewal = RenewalStatement(
                 key: RenewalKey(environment: .production, originalTransactionID: "1"), stamp: .day(20), info: info,
                 beside: nil)
-            let table = Self.table(
-                Self.story([Self.period("1", on: 0, until: 30)]), renewal: ObservedRenewal(renewal))
+            let table = Self.table(PurchaseStory("1 0-30"), renewal: ObservedRenewal(renewal))
             let state = table.states(.now(.day(30.01)), tolerance: 3_600_000).values.first
             #expect(state?.givesAccess == isAssumed && state?.isAssumed == isAssumed)
             #expect(isAssumed || state?.reason == .newsMissing)
@@ -247,21 +242,24 @@ struct RuleEdgeTests {
         }
     }
 
-    @Test("33.3 The signed status withdraws the period that counts, unless something else does")
+    @Test(
+        "33.3 A signed status withdraws the period that counts, if it was signed after its start, unless something else does"
+    )
     func withdrawnByStatus() {
-        func withdrawn(_ statement: TransactionStatement, stamp: Double = 5) -> [TransactionKey] {
-            Self.table(Self.story([statement]), status: SignedStatus(value: 5, stamp: .day(stamp)))
+        for (statement, stamp, isWithdrawn) in [
+            ("1 0-30", 5, true), ("1 0-30", -1, false), ("1 unknown 0-30", 5, false), ("1 0-30 !3", 5, false),
+            // It was signed at the start of the period, and after it.
+            ("1 0-30", 0, false), ("1 0-30", Self.minute, true),
+        ] as [(String, Double, Bool)] {
+            let withdrawn = Self.table(PurchaseStory(statement), status: SignedStatus(value: 5, stamp: .day(stamp)))
                 .withdrawnByStatus(.at(.day(6)))
+            #expect(withdrawn == (isWithdrawn ? [.sample("1")] : []), "\(statement), signed \(stamp)")
         }
-        #expect(withdrawn(Self.period("1", on: 0, until: 30)) == [.sample("1")])
-        #expect(withdrawn(Self.period("1", on: 0, until: 30), stamp: -1).isEmpty)
-        #expect(withdrawn(Self.period("1", "unknown", on: 0, until: 30)).isEmpty)
-        #expect(withdrawn(Self.period("1", on: 0, until: 30, stamp: 3, revoked: 3)).isEmpty)
     }
 
     @Test("33.3 A revocation that is lifted when a period begins leaves that period its early start")
     func liftedAtStart() {
-        var story = Self.story([Self.period("1", on: 0, until: 30), Self.period("2", on: 30, until: 60)])
+        var story = PurchaseStory("1 0-30; 2 30-60")
         let key = OwnershipKey(original: OriginalKey(environment: .production, transactionID: "1"))
         story.revocations = [HandRevocation(target: .purchase(key), from: .day(10), liftedAt: .day(30))]
         #expect(!story.isActive(Self.alice, "monthly", day: 29))
@@ -273,71 +271,16 @@ struct RuleEdgeTests {
 
     @Test("33.3 Renewal info is about the period that began last, also if the one beside it began at the same time")
     func begunTogether() {
-        var info = RenewalInfo()
-        info.autoRenewStatus = 0
-        let renewal = RenewalStatement(
-            key: RenewalKey(environment: .production, originalTransactionID: "1"), stamp: .day(0), info: info,
-            beside: "1")
-        let story = Self.story([Self.period("1", on: 0, until: 30), Self.period("2", on: 0, until: 31)])
+        let renewal = RenewalStatement.signed("1", stamp: 0, autoRenew: 0, beside: "1")
+        let story = PurchaseStory("1 0-30; 2 0-31")
         let state = Self.table(story, renewal: ObservedRenewal(renewal)).states(.at(.day(32))).values.first
         #expect(state?.reason == .expired && state?.transaction == .sample("2"))
     }
 
-    @Test("33.3 Of two periods with equal ends, the one that began later counts")
-    func equalEnds() {
-        let state = Self.state(
-            "monthly", [Self.period("1", on: 0, until: 30), Self.period("2", on: 5, until: 30)], day: 10)
-        #expect(state?.transaction == .sample("2") && state?.until == .day(30))
-    }
-
-    @Test("33.3 A signed status withdraws a period only if it was signed after the period's start")
-    func statusAtStart() {
-        func withdrawn(stamp: Double) -> [TransactionKey] {
-            Self.table(
-                Self.story([Self.period("1", on: 0, until: 30)]), status: SignedStatus(value: 5, stamp: .day(stamp))
-            ).withdrawnByStatus(.at(.day(6)))
-        }
-        #expect(withdrawn(stamp: 0).isEmpty)
-        #expect(withdrawn(stamp: Self.minute) == [.sample("1")])
-    }
-
-    @Test("33.3 After a refunded upgrade the former product is back only by a statement signed after the refund")
-    func signedWithTheRefund() {
-        for (stamp, isActive) in [(20, false), (20 + Self.minute, true)] {
-            var flagged = Self.period("1", on: 0, until: 30, stamp: 10)
-            flagged.isUpgraded = true
-            let story = Self.story([
-                flagged, Self.period("1", on: 0, until: 30, stamp: stamp),
-                Self.period("9", "yearly", on: 10, until: 365),
-                Self.period("9", "yearly", on: 10, until: 365, stamp: 20, revoked: 20),
-            ])
-            #expect(story.isActive(Self.alice, "monthly", day: 22) == isActive)
-        }
-    }
-
-    @Test("33.3 An upgrade that a family shares no longer brings the former product not back")
-    func upgradeNoLongerShared() {
-        for (type, isActive) in [(nil, true), ("FAMILY_REVOKE", false)] as [(ExactText?, Bool)] {
-            var flagged = Self.period("1", on: 0, until: 30, stamp: 10)
-            flagged.isUpgraded = true
-            var revoked = Self.period("9", "yearly", on: 10, until: 365, stamp: 20)
-            revoked.revocation = Revocation(date: .day(20), type: type)
-            let story = Self.story([
-                flagged, Self.period("1", on: 0, until: 30, stamp: 21), Self.period("9", "yearly", on: 10, until: 365),
-                revoked,
-            ])
-            #expect(story.isActive(Self.alice, "monthly", day: 22) == isActive)
-        }
-    }
-
     @Test("33.3 A period of another customer is named to the former owner from its start on")
     func ownedByAnother() throws {
-        var story = Self.story([])
-        story.acts = []
-        story.statements = [
-            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, token: 1),
-            Self.period("2", on: 40, until: 70),
-        ]
+        var story = PurchaseStory()
+        story.statements = .story("1 0-30 t1; 2 40-70")
         try story.tokens.assign(.sample(1), to: PurchaseStory.bob)
         story.claim("2", Self.alice, mayTransfer: true)
         #expect(story.isActive(Self.alice, "monthly", day: 45) && story.isActive(PurchaseStory.bob, "monthly", day: 15))
@@ -362,27 +305,12 @@ struct RuleEdgeTests {
         }
     }
 
-    @Test("33.3 A cancellation of a receipt counts only if it is later than what was signed")
-    func cancelledWhenSigned() {
-        for (stamp, isWithdrawn) in [(4, true), (5, false), (6, false)] as [(Double, Bool)] {
-            let story = Self.story([
-                .signed("1", "pro", .nonConsumable, on: 0, stamp: stamp),
-                .receipt("1", "pro", .nonConsumable, on: 0, cancelled: 5),
-            ])
-            #expect((story.denial(Self.alice, "pro", day: 10) == .cancelled) == isWithdrawn)
-        }
-    }
-
     // MARK: Owners
 
     @Test("33.3 A claim of a transaction with the claimant's token takes nothing that another customer claimed")
     func claimedBefore() throws {
-        var story = Self.story([])
-        story.acts = []
-        story.statements = [
-            Self.period("1", on: 0, until: 30),
-            .signed("2", "monthly", .autoRenewable, on: 30, original: "1", until: 60, token: 1),
-        ]
+        var story = PurchaseStory()
+        story.statements = .story("1 0-30; 2 30-60 t1")
         try story.tokens.assign(.sample(1), to: Self.alice)
         story.claim("1", PurchaseStory.bob)
         story.claim("2", Self.alice)
@@ -396,7 +324,7 @@ struct RuleEdgeTests {
 
     @Test("33.3 A transfer to the owner changes nothing")
     func transferToOwner() {
-        var story = Self.story([.signed("1", "pro", .nonConsumable, on: 0)])
+        var story = PurchaseStory("1 pro 0")
         story.act(.move(transaction: .sample("1"), from: Self.alice, to: Self.alice))
         let owner = Ownership(
             OwnershipInput(transactions: Array(story.facts.values), tokens: story.tokens, acts: story.acts)

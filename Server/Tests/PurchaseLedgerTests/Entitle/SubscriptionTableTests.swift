@@ -9,47 +9,79 @@ struct SubscriptionTableTests {
     private static let bob = PurchaseStory.bob
     private static let minute = 1.0 / 1440
 
-    private static func period(
-        _ id: String, _ product: ExactText = "monthly", on day: Double, until end: Double?, stamp: Double? = nil,
-        revoked: Double? = nil, isUpgraded: Bool = false, lineItem: ExactText? = nil
-    ) -> TransactionStatement {
-        var statement = TransactionStatement.signed(
-            id, product, .autoRenewable, on: day, original: "1", until: end, stamp: stamp, revoked: revoked,
-            isUpgraded: isUpgraded)
-        if let lineItem { statement.lineItemID = lineItem }
-        return statement
-    }
+    private static let copies = "1 0-30; 2 5-30 !9"
+    private static let seats = "1 0-30 @5 seats; 2 5-30 @5 seats; 2 5-30 !8 seats"
+    private static let refundedLate = "1 0-30; 2 30-60; 1 0-30 !62"
+    private static let upgrade = "1 0-30; 1 0-30 @10 up; 2 yearly 10-375; 2 yearly 10-375 !12"
+    private static let revoked = SignedStatus(value: 5, stamp: .day(10))
 
-    /// Calls the body with the story of the statements in every order; of more than five, with rotations of both
-    /// directions.
-    private func everyOrder(
-        _ statements: [TransactionStatement], _ renewals: [RenewalStatement] = [], _ body: (PurchaseStory) -> Void
-    ) {
-        for statements in Self.orders(statements) {
-            for renewals in Self.orders(renewals) {
-                var story = PurchaseStory()
-                story.claim("1", Self.alice)
-                story.statements = statements + statements.prefix(1)
-                story.renewals = renewals
-                body(story)
-            }
-        }
-    }
+    static let rows = [
+        StoryRow(
+            "9 Refund seen on a copy, reversal on the original", "1 0-30; 9 3-30 !10 =1; 1 0-30 @12",
+            says: "20 active"),
+        StoryRow("9 Equal ends, one refunded", copies, says: "20 active"),
+        StoryRow("9 Equal ends, both refunded", copies + "; 1 0-30 !11", says: "20 revoked, 10 active"),
+        StoryRow("12 Addition of seats refunded", seats, says: "20 active"),
+        StoryRow(
+            "12 Every transaction of the period revoked", seats + "; 1 0-30 !9 seats", says: "20 revoked, 8.5 active"),
+        StoryRow("13 EXPIRED lost", "1 0-30", says: "31 news_missing"),
+        StoryRow("13 EXPIRED lost, then backfilled", "1 0-30", "30.1 auto0 intent1 by1", says: "31 expired"),
+        StoryRow("13 RENEWED lost", "1 0-30", "1 auto1 by1", says: "31 news_missing, 300 news_missing"),
+        StoryRow(
+            "13 Grace after recovery; retry after 60 days", "1 0-30; 2 35-65",
+            "30 grace46 retry auto1 by1; 35 auto1 by2; 65.1 retry auto1 by2",
+            says: "33 in_grace, 50 active, 66 billing_retry, 124.9 billing_retry, 125 expired until65"),
+        StoryRow(
+            "13 An upgrade whose new period comes first", "2 yearly 10-375; 1 0-30; 1 0-30 @10.01 up",
+            says: "yearly 15 active; monthly 15 upgraded, 9 active"),
+        StoryRow("13 An upgrade without its flag", "2 yearly 10-375; 1 0-30", says: "15 superseded, 40 superseded"),
+        // The notification of the refund has the old transaction beside the renewal info.
+        StoryRow(
+            "14 Refund of an old period during grace", refundedLate, "62 grace76 retry auto1 by1", says: "70 in_grace"),
+        StoryRow("14 Renewal info alone in grace", refundedLate, "60 grace76 retry auto1", says: "70 in_grace"),
+        // The grace period of the second period does not extend the third.
+        StoryRow(
+            "14 Recovered, asked for a time in the grace", refundedLate + "; 3 64-94",
+            "60 grace76 retry auto1; 64 auto1 by3", says: "at 62 in_grace, 70 active, 95 news_missing"),
+        StoryRow(
+            "14 The end of a grace period, and a refund after it, do not change the answer for a time in it",
+            "1 0-30; 2 50-80", "30.1 grace46 retry auto1 by1; 46 retry auto1 by1; 50 auto1 by2; 60 auto1 by1",
+            says: "30 in_grace, 30.05 in_grace, 35 in_grace, 45.9 in_grace, 47 billing_retry, 51 active"),
+        StoryRow(
+            "15 The reversal is delivered before its refund", "1 0-30; 1 0-30 @12; 1 0-30 !10", says: "20 active"),
+        StoryRow(
+            "16 Addition of seats refunded, then grace", seats, "30 grace46 retry auto1 by2", says: "40 in_grace"),
+        StoryRow(
+            "16 The first transaction extended", seats + "; 1 0-44 @20 seats", says: "40 active, 45 news_missing"),
+        StoryRow("17 Signed status 5", "1 0-30", status: revoked, says: "20 revoked, 9 active"),
+        StoryRow("17 Signed status 1", "1 0-30", status: SignedStatus(value: 1, stamp: .day(10)), says: "20 active"),
+        StoryRow(
+            "17 Signed status 5, then a clean transaction", "1 0-30; 1 0-30 @11", status: revoked, says: "20 active"),
+        StoryRow("17 Signed status 5 before the period", "1 0-30; 2 30-60", status: revoked, says: "40 active"),
+        StoryRow(
+            "19 Same product, long and short overlapping: the longer one", "1 0-60; 2 30-45",
+            says: "40 active until60, 59 active, 50 active of1"),
+        StoryRow("20 Upgrade flagged, yearly refunded", upgrade, says: "15 upgraded; yearly 15 revoked"),
+        StoryRow(
+            "20 Upgrade flagged, yearly refunded, monthly signed again without the flag", upgrade + "; 1 0-30 @13",
+            says: "15 active, 30 -; yearly 11 active, 15 revoked"),
+        StoryRow(
+            "20 Two products of one original, the later refunded: nothing active",
+            "1 0-30; 2 yearly 10-375; 2 yearly 10-375 !12; 1 0-30 @13", says: "15 superseded; yearly 15 revoked"),
+        StoryRow("A share that ended", "1 0-30; 1 0-30 !9 unshared", says: "10 family_revoked"),
+        StoryRow(
+            "A share that ended, and another copy shows it", "1 0-30 !9 unshared; 2 1-30 @9 =1", says: "10 active"),
+        StoryRow("A period without an end is unknown", "1 0-?", says: "10 period_unknown"),
+        StoryRow(
+            "A period without an end where another one covers the time", "1 0-30; 2 5-?",
+            says: "10 active, 30 period_unknown"),
+        StoryRow(
+            "A copy without a line item that was bought after a refund is a purchase of its own",
+            "1 0-30 !5 =; 2 6-30 =", says: "5.5 revoked, 7 active", purchases: 2),
+    ]
 
-    private static func orders<Value>(_ values: [Value]) -> [[Value]] {
-        guard values.count > 1 else { return [values] }
-        guard values.count <= 5 else {
-            return values.indices.flatMap { place in
-                let rotated = Array(values[place...] + values[..<place])
-                return [rotated, rotated.reversed()]
-            }
-        }
-        return values.indices.flatMap { place in
-            var rest = values
-            let first = rest.remove(at: place)
-            return orders(rest).map { [first] + $0 }
-        }
-    }
+    @Test("Each story says what its row says, in every order", arguments: rows + SubscriptionTests.rows)
+    func row(_ row: StoryRow) { row.check() }
 
     /// The state of alice's product.
     private func state(
@@ -61,91 +93,42 @@ struct SubscriptionTableTests {
             .first { $0.key.productID == product && $0.key.owner == Self.alice }?.value
     }
 
-    @Test("9 Refund seen on a copy, reversal on the original; equal ends, one refunded")
-    func copies() {
-        let copy = Self.period("9", on: 3, until: 30, stamp: 10, revoked: 10, lineItem: "line-1")
-        everyOrder([Self.period("1", on: 0, until: 30), copy, Self.period("1", on: 0, until: 30, stamp: 12)]) {
-            #expect($0.isActive(Self.alice, "monthly", day: 20))
-        }
-        let ends = [Self.period("1", on: 0, until: 30), Self.period("2", on: 5, until: 30, stamp: 9, revoked: 9)]
-        everyOrder(ends) { #expect($0.isActive(Self.alice, "monthly", day: 20)) }
-        everyOrder(ends + [Self.period("1", on: 0, until: 30, stamp: 11, revoked: 11)]) {
-            #expect($0.denial(Self.alice, "monthly", day: 20) == .revoked)
-            #expect($0.isActive(Self.alice, "monthly", day: 10))
+    private func everyOrder(
+        _ statements: [TransactionStatement], _ renewals: [RenewalStatement] = [], _ body: (PurchaseStory) -> Void
+    ) {
+        for statements in StoryRow.orders(statements) {
+            for renewals in StoryRow.orders(renewals) {
+                var story = PurchaseStory()
+                story.claim("1", Self.alice)
+                story.statements = statements + statements.prefix(1)
+                story.renewals = renewals
+                body(story)
+            }
         }
     }
 
     @Test("10 Refused under deny, then move")
     func refusedThenMove() {
-        var story = PurchaseStory()
-        story.statements = [Self.period("1", on: 0, until: 30)]
-        story.claim("1", Self.alice)
+        var story = PurchaseStory("1 0-30")
         story.claim("1", Self.bob)
-        #expect(story.isActive(Self.alice, "monthly", day: 5))
-        #expect(!story.isActive(Self.bob, "monthly", day: 5))
+        #expect([Self.alice, Self.bob].map { story.isActive($0, "monthly", day: 5) } == [true, false])
         story.claim("1", Self.bob, mayTransfer: true)
         #expect(story.isActive(Self.bob, "monthly", day: 5))
         #expect(story.denial(Self.alice, "monthly", day: 5) == .ownedByAnother)
     }
 
-    private static func seats(_ id: String, on day: Double, until end: Double, stamp: Double, revoked: Double? = nil)
-        -> TransactionStatement
-    {
-        var statement = period(id, on: day, until: end, stamp: stamp, revoked: revoked)
-        statement.seats = SeatFacts(quantity: 3, additionReason: "SEAT_ADDITION")
-        return statement
-    }
-
-    @Test("12 Addition of seats refunded; every transaction of the period revoked")
-    func seatsRefunded() {
-        let statements = [
-            Self.seats("1", on: 0, until: 30, stamp: 5), Self.seats("2", on: 5, until: 30, stamp: 5),
-            Self.seats("2", on: 5, until: 30, stamp: 8, revoked: 8),
-        ]
-        everyOrder(statements) { #expect($0.isActive(Self.alice, "monthly", day: 20)) }
-        everyOrder(statements + [Self.seats("1", on: 0, until: 30, stamp: 9, revoked: 9)]) {
-            #expect($0.denial(Self.alice, "monthly", day: 20) == .revoked)
-            #expect($0.isActive(Self.alice, "monthly", day: 8.5))
-        }
-    }
-
-    @Test("13 EXPIRED lost, then backfilled")
-    func expiredLost() {
-        let first = Self.period("1", on: 0, until: 30)
-        everyOrder([first]) { #expect($0.denial(Self.alice, "monthly", day: 31) == .newsMissing) }
-        everyOrder([first], [.signed("1", stamp: 30.1, autoRenew: 0, intent: 1, beside: "1")]) {
-            #expect($0.denial(Self.alice, "monthly", day: 31) == .expired)
-        }
-        everyOrder([first], [.signed("1", stamp: 1, autoRenew: 1, beside: "1")]) {
-            #expect($0.denial(Self.alice, "monthly", day: 31) == .newsMissing)
-            #expect($0.denial(Self.alice, "monthly", day: 300) == .newsMissing)
-        }
-    }
-
-    @Test("13 Grace after recovery; retry after 60 days")
-    func graceAfterRecovery() {
-        let periods = [Self.period("1", on: 0, until: 30), Self.period("2", on: 35, until: 65)]
-        let renewals: [RenewalStatement] = [
-            .signed("1", stamp: 30, grace: 46, isInBillingRetry: true, autoRenew: 1, beside: "1"),
-            .signed("1", stamp: 35, autoRenew: 1, beside: "2"),
-            .signed("1", stamp: 65.1, isInBillingRetry: true, autoRenew: 1, beside: "2"),
-        ]
-        everyOrder(periods, renewals) { story in
-            #expect(self.state(story, day: 33)?.name == .inGrace)
-            #expect(story.access(Self.alice, "monthly", day: 33)?.isInGrace == true)
-            #expect(self.state(story, day: 50)?.name == .active)
-            #expect(story.denial(Self.alice, "monthly", day: 66) == .billingRetry)
-            #expect(story.denial(Self.alice, "monthly", day: 124.9) == .billingRetry)
-            #expect(story.denial(Self.alice, "monthly", day: 125) == .expired)
-            #expect(story.access(Self.alice, "monthly", day: 125)?.until == .day(65))
-        }
+    @Test("17 Of two signed statuses the newer one counts")
+    func newerStatus() {
+        let one = SignedStatus(value: 1, stamp: .day(10))
+        #expect(SignedStatus.newer(one, Self.revoked) == Self.revoked)
+        #expect(SignedStatus.newer(Self.revoked, one) == Self.revoked)
     }
 
     @Test(
         "A grace period without its end gives access until something newer is signed, and for at most 16 days, 6 of a week",
         arguments: [(length: 30.0, days: 16.0), (7, 6)])
     func graceWithoutEnd(length: Double, days: Double) {
-        let periods = [Self.period("1", on: 0, until: length)]
+        let periods = [TransactionStatement.story("1 0-\(length)")]
         let (end, latest) = (length, length + days)
         let grace = RenewalStatement.signed(
             "1", stamp: end - 0.1, isInBillingRetry: true, autoRenew: 1, beside: "1", isGraceEndUnknown: true)
@@ -182,71 +165,24 @@ struct SubscriptionTableTests {
             }
         }
         // A refund, and the next period, decide before it; a newer statement of the same period says nothing of grace.
-        everyOrder(periods + [Self.period("1", on: 0, until: length, stamp: end + 1)], [grace]) {
-            #expect(self.state($0, day: end + 2)?.name == .inGrace)
-        }
-        everyOrder(periods + [Self.period("1", on: 0, until: length, stamp: end + 1, revoked: end + 1)], [grace]) {
-            #expect(self.state($0, day: end + 2)?.name == .withdrawn)
-        }
-        everyOrder(periods + [Self.period("2", on: end, until: end + length)], [grace]) {
-            #expect(self.state($0, day: end + 2)?.name == .active)
-        }
-    }
-
-    @Test("13 An upgrade whose new period comes first")
-    func upgradeNewPeriodFirst() {
-        everyOrder([
-            Self.period("2", "yearly", on: 10, until: 375), Self.period("1", on: 0, until: 30),
-            Self.period("1", on: 0, until: 30, stamp: 10.01, isUpgraded: true),
-        ]) { story in
-            #expect(story.isActive(Self.alice, "yearly", day: 15))
-            #expect(story.denial(Self.alice, "monthly", day: 15) == .upgraded)
-            #expect(story.isActive(Self.alice, "monthly", day: 9))
-        }
-        everyOrder([Self.period("2", "yearly", on: 10, until: 375), Self.period("1", on: 0, until: 30)]) { story in
-            #expect(story.denial(Self.alice, "monthly", day: 15) == .superseded)
-            #expect(story.denial(Self.alice, "monthly", day: 40) == .superseded)
-        }
-    }
-
-    @Test(
-        "14 Refund of an old period during grace; renewal info alone in grace; recovered, asked for a time in the grace"
-    )
-    func graceOfTheRightPeriod() {
-        let periods = [
-            Self.period("1", on: 0, until: 30), Self.period("2", on: 30, until: 60),
-            Self.period("1", on: 0, until: 30, stamp: 62, revoked: 62),
+        let decided: [(String, SubscriptionState.Name)] = [
+            ("1 0-\(length) @\(end + 1)", .inGrace), ("1 0-\(length) !\(end + 1)", .withdrawn),
+            ("2 \(end)-\(end + length)", .active),
         ]
-        // The notification of the refund has the old transaction beside the renewal info.
-        everyOrder(periods, [.signed("1", stamp: 62, grace: 76, isInBillingRetry: true, autoRenew: 1, beside: "1")]) {
-            #expect(self.state($0, day: 70)?.name == .inGrace)
-        }
-        let alone = RenewalStatement.signed("1", stamp: 60, grace: 76, isInBillingRetry: true, autoRenew: 1)
-        everyOrder(periods, [alone]) { #expect(self.state($0, day: 70)?.name == .inGrace) }
-        everyOrder(
-            periods + [Self.period("3", on: 64, until: 94)],
-            [alone, .signed("1", stamp: 64, autoRenew: 1, beside: "3")]
-        ) { story in
-            #expect(self.state(story, day: 62, isAboutNow: false)?.name == .inGrace)
-            #expect(self.state(story, day: 70)?.name == .active)
-            // The grace period of the second period does not extend the third.
-            #expect(story.denial(Self.alice, "monthly", day: 95) == .newsMissing)
+        for (statement, name) in decided {
+            everyOrder(periods + [.story(statement)], [grace]) {
+                #expect(self.state($0, day: end + 2)?.name == name, "\(statement)")
+            }
         }
     }
 
     @Test("14 A grace period is that of the newer product, also if the upgraded period would have ended later")
     func graceAfterUpgrade() {
         // The period that was left ends, by an extension, while the grace period of its successor runs.
-        let periods = [
-            Self.period("1", "basic", on: 0, until: 30), Self.period("1", "basic", on: 0, until: 64, stamp: 5),
-            Self.period("2", on: 20, until: 50),
-        ]
-        let renewals: [RenewalStatement] = [
-            .signed("1", stamp: 50, grace: 78, isInBillingRetry: true, autoRenew: 1, beside: "2"),
-            .signed("1", stamp: 65, grace: 78, isInBillingRetry: true, autoRenew: 1, beside: "2"),
-        ]
-        for known in [renewals, [renewals[0]], [renewals[1]]] {
-            everyOrder(periods, known) { story in
+        let periods: [TransactionStatement] = .story("1 basic 0-30; 1 basic 0-64 @5; 2 20-50")
+        let (first, second) = ("50 grace78 retry auto1 by2", "65 grace78 retry auto1 by2")
+        for known in [first, second, "\(first); \(second)"] {
+            everyOrder(periods, .story(known)) { story in
                 for day in [51, 63, 64.5, 70, 77.9] { #expect(self.state(story, day: day)?.name == .inGrace, "\(day)") }
                 #expect(self.state(story, day: 79)?.name != .inGrace)
                 #expect(self.state(story, "basic", day: 70)?.name != .inGrace)
@@ -254,68 +190,11 @@ struct SubscriptionTableTests {
         }
     }
 
-    @Test("14 The end of a grace period, and a refund after it, do not change the answer for a time in it")
-    func pastGrace() {
-        let periods = [Self.period("1", on: 0, until: 30), Self.period("2", on: 50, until: 80)]
-        let renewals: [RenewalStatement] = [
-            .signed("1", stamp: 30.1, grace: 46, isInBillingRetry: true, autoRenew: 1, beside: "1"),
-            .signed("1", stamp: 46, isInBillingRetry: true, autoRenew: 1, beside: "1"),
-            .signed("1", stamp: 50, autoRenew: 1, beside: "2"), .signed("1", stamp: 60, autoRenew: 1, beside: "1"),
-        ]
-        everyOrder(periods, renewals) { story in
-            for day in [30, 30.05, 35, 45.9] { #expect(self.state(story, day: day)?.name == .inGrace, "\(day)") }
-            #expect(self.state(story, day: 47)?.name == .billingRetry)
-            #expect(story.isActive(Self.alice, "monthly", day: 51))
-        }
-    }
-
-    @Test("15 The reversal is delivered before its refund")
-    func reversalFirst() {
-        everyOrder([
-            Self.period("1", on: 0, until: 30), Self.period("1", on: 0, until: 30, stamp: 12),
-            Self.period("1", on: 0, until: 30, stamp: 10, revoked: 10),
-        ]) { #expect($0.isActive(Self.alice, "monthly", day: 20)) }
-    }
-
-    @Test("16 Addition of seats refunded, then grace; the first transaction extended")
-    func seatsInGrace() {
-        let statements = [
-            Self.seats("1", on: 0, until: 30, stamp: 5), Self.seats("2", on: 5, until: 30, stamp: 5),
-            Self.seats("2", on: 5, until: 30, stamp: 8, revoked: 8),
-        ]
-        let grace = RenewalStatement.signed(
-            "1", stamp: 30, grace: 46, isInBillingRetry: true, autoRenew: 1, beside: "2")
-        everyOrder(statements, [grace]) { #expect(self.state($0, day: 40)?.name == .inGrace) }
-        everyOrder(statements + [Self.seats("1", on: 0, until: 44, stamp: 20)]) {
-            #expect($0.isActive(Self.alice, "monthly", day: 40))
-            #expect($0.denial(Self.alice, "monthly", day: 45) == .newsMissing)
-        }
-    }
-
-    @Test("17 Signed status 5, then a clean transaction; signed 5 without one")
-    func signedStatus() {
-        let revoked = SignedStatus(value: 5, stamp: .day(10))
-        everyOrder([Self.period("1", on: 0, until: 30)]) { story in
-            #expect(self.state(story, day: 20, status: revoked)?.reason == .revoked)
-            #expect(self.state(story, day: 9, status: revoked)?.name == .active)
-            #expect(self.state(story, day: 20, status: SignedStatus(value: 1, stamp: .day(10)))?.name == .active)
-        }
-        everyOrder([Self.period("1", on: 0, until: 30), Self.period("1", on: 0, until: 30, stamp: 11)]) {
-            #expect(self.state($0, day: 20, status: revoked)?.name == .active)
-        }
-        // A status from before the period says nothing about it.
-        everyOrder([Self.period("1", on: 0, until: 30), Self.period("2", on: 30, until: 60)]) {
-            #expect(self.state($0, day: 40, status: revoked)?.name == .active)
-        }
-        let one = SignedStatus(value: 1, stamp: .day(10))
-        #expect(SignedStatus.newer(one, revoked) == revoked && SignedStatus.newer(revoked, one) == revoked)
-    }
-
     @Test("18 Sandbox month of five minutes, gap, tolerance")
     func sandboxMonth() {
         let length = 5 * Self.minute
-        let second = Self.period("2", on: 2 * length, until: 3 * length)
-        everyOrder([Self.period("1", on: 0, until: length), second]) { story in
+        let second = TransactionStatement.story("2 0+10m-0+15m")
+        everyOrder([.story("1 0-0+5m"), second]) { story in
             for isAboutNow in [true, false] {
                 #expect(self.state(story, day: 1.5 * length, isAboutNow: isAboutNow)?.name == .expired)
             }
@@ -333,9 +212,7 @@ struct SubscriptionTableTests {
         }
         // A grace period of the first month does not extend a later, longer period.
         let renewal = RenewalStatement.signed("1", stamp: length, grace: 3, isInBillingRetry: true, autoRenew: 1)
-        everyOrder(
-            [Self.period("1", on: 0, until: length), Self.period("2", on: length, until: 13 * length)], [renewal]
-        ) {
+        everyOrder(.story("1 0-0+5m; 2 0+5m-0+65m"), [renewal]) {
             #expect($0.denial(Self.alice, "monthly", day: 14 * length) == .newsMissing)
         }
     }
@@ -344,7 +221,7 @@ struct SubscriptionTableTests {
     func assumed() {
         let tolerance: Int64 = 86_400_000
         for stamp in [30, 30 + 10.0 / 86_400] {
-            everyOrder([Self.period("1", on: 0, until: 30)], [.signed("1", stamp: stamp, autoRenew: 1, beside: "1")]) {
+            everyOrder(.story("1 0-30"), [.signed("1", stamp: stamp, autoRenew: 1, beside: "1")]) {
                 let state = self.state($0, day: 30.5, tolerance: tolerance)
                 #expect(state?.name == .active && state?.isAssumed == true && state?.until == .day(31))
                 #expect(self.state($0, day: 31, tolerance: tolerance)?.reason == .newsMissing)
@@ -353,7 +230,7 @@ struct SubscriptionTableTests {
         }
         // Half of a short period is the most; off and retried are not assumed.
         let short = 10 * Self.minute
-        everyOrder([Self.period("1", on: 0, until: short)]) {
+        everyOrder(.story("1 0-0+10m")) {
             #expect(self.state($0, day: short * 1.4, tolerance: tolerance)?.isAssumed == true)
             #expect(self.state($0, day: short * 1.5, tolerance: tolerance)?.reason == .newsMissing)
         }
@@ -361,86 +238,9 @@ struct SubscriptionTableTests {
             RenewalStatement.signed("1", stamp: 30, autoRenew: 0, beside: "1"),
             .signed("1", stamp: 30, isInBillingRetry: true, autoRenew: 1, beside: "1"),
         ] {
-            everyOrder([Self.period("1", on: 0, until: 30)], [renewal]) {
+            everyOrder(.story("1 0-30"), [renewal]) {
                 #expect(self.state($0, day: 30.5, tolerance: tolerance)?.isAssumed == false)
             }
-        }
-    }
-
-    @Test("19 Same product, long and short overlapping: the longer one")
-    func longAndShort() {
-        everyOrder([Self.period("1", on: 0, until: 60), Self.period("2", on: 30, until: 45)]) { story in
-            #expect(self.state(story, day: 40)?.until == .day(60))
-            #expect(story.isActive(Self.alice, "monthly", day: 59))
-            #expect(story.access(Self.alice, "monthly", day: 50)?.transaction == .sample("1"))
-        }
-    }
-
-    @Test("20 Upgrade flagged, yearly refunded, monthly signed again without the flag")
-    func upgradeTakenBack() {
-        let periods = [
-            Self.period("1", on: 0, until: 30), Self.period("1", on: 0, until: 30, stamp: 10, isUpgraded: true),
-            Self.period("2", "yearly", on: 10, until: 375),
-            Self.period("2", "yearly", on: 10, until: 375, stamp: 12, revoked: 12),
-        ]
-        everyOrder(periods) { story in
-            #expect(story.denial(Self.alice, "monthly", day: 15) == .upgraded)
-            #expect(story.denial(Self.alice, "yearly", day: 15) == .revoked)
-        }
-        everyOrder(periods + [Self.period("1", on: 0, until: 30, stamp: 13)]) { story in
-            #expect(story.isActive(Self.alice, "monthly", day: 15))
-            #expect(story.isActive(Self.alice, "yearly", day: 11))
-            #expect(story.denial(Self.alice, "yearly", day: 15) == .revoked)
-            #expect(!story.isActive(Self.alice, "monthly", day: 30))
-        }
-    }
-
-    @Test("20 Two products of one original, the later refunded: nothing active")
-    func laterProductRefunded() {
-        everyOrder([
-            Self.period("1", on: 0, until: 30), Self.period("2", "yearly", on: 10, until: 375),
-            Self.period("2", "yearly", on: 10, until: 375, stamp: 12, revoked: 12),
-            Self.period("1", on: 0, until: 30, stamp: 13),
-        ]) { story in
-            #expect(story.denial(Self.alice, "monthly", day: 15) == .superseded)
-            #expect(story.denial(Self.alice, "yearly", day: 15) == .revoked)
-        }
-    }
-
-    @Test("A share that ended is family_revoked, and active again once another copy shows it")
-    func familyRevoked() {
-        var revoked = Self.period("1", on: 0, until: 30, stamp: 9, revoked: 9)
-        revoked.revocation?.type = "FAMILY_REVOKE"
-        everyOrder([Self.period("1", on: 0, until: 30), revoked]) {
-            #expect($0.denial(Self.alice, "monthly", day: 10) == .familyRevoked)
-        }
-        everyOrder([revoked, Self.period("2", on: 1, until: 30, stamp: 9, lineItem: "line-1")]) {
-            #expect($0.isActive(Self.alice, "monthly", day: 10))
-        }
-    }
-
-    @Test("A period without an end is unknown, unless another one covers the time")
-    func withoutEnd() {
-        everyOrder([Self.period("1", on: 0, until: nil)]) {
-            #expect(self.state($0, day: 10)?.name == .unknown)
-            #expect($0.denial(Self.alice, "monthly", day: 10) == .periodUnknown)
-        }
-        everyOrder([Self.period("1", on: 0, until: 30), Self.period("2", on: 5, until: nil)]) {
-            #expect($0.isActive(Self.alice, "monthly", day: 10))
-            #expect($0.denial(Self.alice, "monthly", day: 30) == .periodUnknown)
-        }
-    }
-
-    @Test("A copy without a line item that was bought after a refund is a purchase of its own")
-    func boughtAfterRefund() {
-        var (first, second) = (
-            Self.period("1", on: 0, until: 30, stamp: 5, revoked: 5), Self.period("2", on: 6, until: 30)
-        )
-        (first.lineItemID, second.lineItemID) = (nil, nil)
-        everyOrder([first, second]) { story in
-            #expect(story.purchases.count == 2)
-            #expect(story.denial(Self.alice, "monthly", day: 5.5) == .revoked)
-            #expect(story.isActive(Self.alice, "monthly", day: 7))
         }
     }
 
@@ -455,9 +255,10 @@ struct SubscriptionTableTests {
                 let revoked = random.chance(25) ? start + random.pick([1, 6, 12]) : nil
                 let isUpgraded = random.chance(15)
                 story.statements.append(
-                    Self.period(
-                        "\(id)", random.pick(["monthly", "yearly"]), on: start, until: start + length,
-                        stamp: revoked ?? (isUpgraded ? start + 1 : start), revoked: revoked, isUpgraded: isUpgraded))
+                    .signed(
+                        "\(id)", random.pick(["monthly", "yearly"]), .autoRenewable, on: start, original: "1",
+                        until: start + length, stamp: revoked ?? (isUpgraded ? start + 1 : start), revoked: revoked,
+                        isUpgraded: isUpgraded))
                 guard random.chance(50) else { continue }
                 story.renewals.append(
                     .signed(

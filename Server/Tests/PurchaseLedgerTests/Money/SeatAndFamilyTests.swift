@@ -7,6 +7,8 @@ import Testing
 
 @Suite("Seats and families")
 struct SeatAndFamilyTests {
+    var world: LedgerWorld { CurrentWorld.opened() }
+
     private let alice = PurchaseStory.alice
     private let bob = PurchaseStory.bob
     private let carol = PurchaseStory.carol
@@ -30,7 +32,7 @@ struct SeatAndFamilyTests {
         let fewer = seats("2", on: 10, 5, revokedSeats: 2, stamp: 11)
         let gone = seats("2", on: 10, 5, revokedSeats: 5, stamp: 12, revoked: 12)
         let all = seats("1", on: 0, 10, revokedSeats: 10, stamp: 14, revoked: 14)
-        for statements in CopyWithdrawalTests.orders(bought + [fewer, gone]) {
+        for statements in StoryRow.orders(bought + [fewer, gone], most: .max) {
             var story = PurchaseStory()
             for id in ["1", "2"] { story.claim(id, alice) }
             story.statements = statements
@@ -49,10 +51,9 @@ struct SeatAndFamilyTests {
         let statements = [
             seats("1", on: 0, 10), seats("1", on: 0, 12, stamp: 5), seats("1", on: 0, 12, revokedSeats: 3, stamp: 7),
         ]
-        for order in CopyWithdrawalTests.orders(statements) {
+        for order in StoryRow.orders(statements, most: .max) {
             let facts = order.dropFirst().reduce(ObservedTransaction(order[0])) { $0.merged(with: $1) }
-            #expect(facts.seats?.remaining == 9)
-            #expect(facts.contradictions(with: ObservedTransaction(statements[0])) == [])
+            #expect(facts.seats?.remaining == 9 && facts.contradictions(with: ObservedTransaction(statements[0])) == [])
             #expect(try ObservedTransaction(key: facts.key, encoded: facts.encoded) == facts)
         }
     }
@@ -75,7 +76,7 @@ struct SeatAndFamilyTests {
                 member("1", type: "PURCHASED", "a"), member("2", type: type, downloads[0]),
                 member("3", type: type, downloads[1]),
             ]
-            for arrival in CopyWithdrawalTests.orders(statements) {
+            for arrival in StoryRow.orders(statements, most: .max) {
                 var story = PurchaseStory()
                 for (id, customer) in [("1", alice), ("2", bob), ("3", carol)] { story.claim(id, customer) }
                 story.statements = arrival
@@ -87,7 +88,7 @@ struct SeatAndFamilyTests {
 
     @Test("C.15 A download that becomes known later joins a member's transactions")
     func laterDownload() {
-        for arrival in CopyWithdrawalTests.orders([
+        for arrival in StoryRow.orders([
             member("2", type: "ASSIGNED", nil), member("2", type: "ASSIGNED", "b"), member("3", type: "ASSIGNED", "b"),
         ]) {
             var story = PurchaseStory()
@@ -99,37 +100,29 @@ struct SeatAndFamilyTests {
 
     @Test(
         "C.15 Members claim their copies, pay no orders, and are revoked apart",
-        arguments: ["ASSIGNED", "FAMILY_SHARED"])
+        .ledger, arguments: ["ASSIGNED", "FAMILY_SHARED"])
     func claims(type: String) async throws {
-        try await LedgerWorld.with { world in
-            func copy(_ id: String, _ download: String) throws -> [UInt8] {
-                try LedgerWorld.period(id, from: 0) {
-                    $0.inAppOwnershipType = type
-                    $0.appTransactionID = download
-                }
+        func copy(_ id: String, _ download: String) throws -> [UInt8] {
+            try LedgerWorld.period(id, from: 0) {
+                $0.inAppOwnershipType = type
+                $0.appTransactionID = download
             }
-            let members = [("bob", try copy("902", "b"), "902"), ("carol", try copy("903", "c"), "903")]
-            _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
-            for (customer, evidence, id) in members {
-                let order = try await world.order(customer, product: LedgerWorld.monthly)
-                let unpaid = try await world.claim(
-                    id, product: LedgerWorld.monthly, customer: customer, order: order.id, evidence)
-                #expect(unpaid.code == "purchase_not_paid" && unpaid.disposition == .granted)
-                let outcome = try await world.claim(id, product: LedgerWorld.monthly, customer: customer, evidence)
-                #expect(outcome.code == "accepted")
-                #expect(outcome.isFamilyShared == (type == "FAMILY_SHARED"))
-            }
-            let foreign = try await world.claim(
-                "903", product: LedgerWorld.monthly, customer: "bob", members[1].1)
-            #expect(foreign.code == "already_claimed")
-            _ = try await world.ledger.perform(
-                RevokeByHand(
-                    app: "example", customerID: "bob", .purchase(transactionID: "902", environment: nil),
-                    reason: "left the group"))
-            #expect(try await world.entitlement(LedgerWorld.monthly, of: "bob")?.state == .withdrawn)
-            for customer in ["alice", "carol"] {
-                #expect(try await world.entitlement(LedgerWorld.monthly, of: customer)?.state == .active)
-            }
+        }
+        let members = [("bob", try copy("902", "b"), "902"), ("carol", try copy("903", "c"), "903")]
+        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        for (customer, evidence, id) in members {
+            let order = try await world.order(customer, product: LedgerWorld.monthly)
+            let unpaid = try await world.claim(id, customer: customer, order: order.id, evidence)
+            #expect(unpaid.code == "purchase_not_paid" && unpaid.disposition == .granted)
+            let outcome = try await world.claim(id, customer: customer, evidence)
+            #expect(outcome.code == "accepted" && outcome.isFamilyShared == (type == "FAMILY_SHARED"))
+        }
+        let foreign = try await world.claim("903", customer: "bob", members[1].1)
+        #expect(foreign.code == "already_claimed")
+        try await world.revoke("902", of: "bob")
+        #expect(try await world.entitlement(LedgerWorld.monthly, of: "bob")?.state == .withdrawn)
+        for customer in ["alice", "carol"] {
+            #expect(try await world.entitlement(LedgerWorld.monthly, of: customer)?.state == .active)
         }
     }
 }

@@ -63,8 +63,7 @@ struct FactsMergeTests {
             var changed = bytes
             changed[Int.random(in: changed.indices, using: &random.generator)] ^=
                 1
-                << UInt8.random(
-                    in: 0..<8, using: &random.generator)
+                << UInt8.random(in: 0..<8, using: &random.generator)
             // A changed byte is refused, or gives other facts, whose only encoding it is.
             if let read = try? ObservedTransaction(key: facts.key, encoded: changed) {
                 try #require(read.fields.encoded == changed && read != facts)
@@ -94,9 +93,7 @@ struct FactsMergeTests {
         for facts in [
             ObservedTransaction(receipt).merged(with: signed), ObservedTransaction(signed).merged(with: receipt),
         ] {
-            #expect(facts.quantity == 3)
-            #expect(facts.purchaseDate == .day(1))
-            #expect(facts.kind == .consumable)
+            #expect(facts.quantity == 3 && facts.purchaseDate == .day(1) && facts.kind == .consumable)
             #expect(facts.productNumber == 77)
         }
     }
@@ -105,8 +102,7 @@ struct FactsMergeTests {
     func contradictions() {
         let left = ObservedTransaction(.signed("1", "coins", .consumable, on: 1))
         let right = ObservedTransaction(.receipt("1", "pro", .nonConsumable, on: 2, original: "0", quantity: 2))
-        #expect(left.contradictions(with: right) == Contradiction.allCases)
-        #expect(left.contradictions(with: left).isEmpty)
+        #expect(left.contradictions(with: right) == Contradiction.allCases && left.contradictions(with: left).isEmpty)
         let silent = ObservedTransaction(TransactionStatement(key: .sample("1"), source: .appReceipt, stamp: .day(0)))
         #expect(left.contradictions(with: silent).isEmpty)
     }
@@ -124,9 +120,7 @@ struct FactsMergeTests {
         ) {
             $0.merged(with: .signed("1", "monthly", .autoRenewable, on: 0, until: $1, stamp: 50, isUpgraded: true))
         }
-        #expect(facts.end == .day(44))
-        #expect(facts.firstEnd == .day(30))
-        #expect(facts.upgradedAt == .day(9))
+        #expect(facts.end == .day(44) && facts.firstEnd == .day(30) && facts.upgradedAt == .day(9))
     }
 
     @Test("newer signed data takes an upgrade back, and still newer data states it again, in every order")

@@ -26,26 +26,18 @@ struct ObservationTests {
         let facts = Dictionary(uniqueKeysWithValues: observation.transactionFacts.map { ($0.productID, $0) })
         let coins = try #require(facts["com.example.app.coins"])
         #expect(coins.key == TransactionKey(environment: .sandbox, transactionID: "2000000000000001"))
-        #expect(coins.bundleID == "com.example.app")
-        #expect(coins.quantity == 3)
-        #expect(coins.kind == .consumable)
+        #expect(coins.bundleID == "com.example.app" && coins.quantity == 3 && coins.kind == .consumable)
         #expect(coins.lineItemID == nil)
         // The number of a product is 0 in the sandbox.
-        #expect(coins.productNumber == nil)
-        #expect(coins.newestStamp == nil)
-        #expect(coins.withdrawal == nil)
+        #expect(coins.productNumber == nil && coins.newestStamp == nil && coins.withdrawal == nil)
         #expect(coins.otherClaims == nil)
         let pro = try #require(facts["com.example.app.pro"])
-        #expect(pro.productNumber == 77)
-        #expect(pro.withdrawal?.cause == .cancelled)
+        #expect(pro.productNumber == 77 && pro.withdrawal?.cause == .cancelled)
         #expect(pro.withdrawal?.date == Timestamp(MintedWorld.moment.addingTimeInterval(60)))
         let monthly = try #require(facts["com.example.app.monthly"])
-        #expect(monthly.original.transactionID == "2000000000000003")
-        #expect(monthly.kind == .autoRenewable)
+        #expect(monthly.original.transactionID == "2000000000000003" && monthly.kind == .autoRenewable)
         #expect(monthly.end == Timestamp(MintedWorld.moment.addingTimeInterval(2_592_000)))
-        #expect(monthly.firstEnd == monthly.end)
-        #expect(monthly.lineItemID != nil)
-        #expect(monthly.ownershipType == "PURCHASED")
+        #expect(monthly.firstEnd == monthly.end && monthly.lineItemID != nil && monthly.ownershipType == "PURCHASED")
         #expect(monthly.offer?.isFreeTrial == true)
         let others = try #require(monthly.otherClaims)
         #expect(String(decoding: others, as: UTF8.self) == "{\"1720\":\"0c046e657773\"}")
@@ -61,8 +53,7 @@ struct ObservationTests {
         #expect(facts.productNumber == 77)
         #expect(observation.transactions.first?.source == .transactionReceipt)
         #expect(facts.key == TransactionKey(environment: .production, transactionID: "430000000000004"))
-        #expect(facts.productID == "com.example.app.monthly")
-        #expect(facts.kind == .autoRenewable)
+        #expect(facts.productID == "com.example.app.monthly" && facts.kind == .autoRenewable)
         #expect(facts.purchaseDate == purchased)
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(!others.contains("unique") && !others.contains("date"), "\(others)")
@@ -86,19 +77,16 @@ struct ObservationTests {
         let observation = try observe(MintedWorld.mint(template))
         let facts = try #require(observation.transactionFacts.first)
         #expect(facts.accountToken?.description == "0b5b2f5e-9d2c-4a7e-8f00-000000000001")
-        #expect(facts.signedRevocation?.percentage == 33_333)
-        #expect(facts.signedRevocation?.type == "REFUND_PRORATED")
+        #expect(facts.signedRevocation?.percentage == 33_333 && facts.signedRevocation?.type == "REFUND_PRORATED")
         var withdrawal = Withdrawal(
             date: Timestamp(MintedWorld.moment.addingTimeInterval(9)), cause: .revoked, units: 1,
             stamp: Timestamp(MintedWorld.moment.addingTimeInterval(10)))
         withdrawal.appStoreReason = 1
-        #expect(facts.withdrawal == withdrawal)
-        #expect(facts.upgradedAt == facts.newestStamp)
+        #expect(facts.withdrawal == withdrawal && facts.upgradedAt == facts.newestStamp)
         #expect(facts.newestStamp == observation.transactions.first?.stamp)
         #expect(facts.price == PurchasePrice(milliunits: 990, currency: "USD"))
         #expect(facts.storefront == Storefront(country: "USA", number: "143441"))
-        #expect(facts.appTransactionID == "700000000000000001")
-        #expect(facts.reason == "RENEWAL")
+        #expect(facts.appTransactionID == "700000000000000001" && facts.reason == "RENEWAL")
         // A device's hash is not a fact of the purchase.
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(others == "{\"alpha\":\"\\u0001\\\"\\\\é\",\"billingPlanType\":\"MONTHLY\",\"zeta\":[2,3]}")
@@ -132,8 +120,7 @@ struct ObservationTests {
         template.appAccountToken = "no UUID"
         template.expiresDate = nil
         let facts = try #require(try observe(MintedWorld.mint(template)).transactionFacts.first)
-        #expect(facts.kind == nil)
-        #expect(facts.accountToken == nil)
+        #expect(facts.kind == nil && facts.accountToken == nil)
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(others == "{\"appAccountToken\":\"no UUID\",\"type\":\"Rental\"}")
     }
@@ -158,8 +145,7 @@ struct ObservationTests {
     @Test("renewal info and notifications state their content; an app transaction and a test state nothing")
     func others() throws {
         let renewal = try observe(MintedWorld.mint(MintedWorld.renewalInfo()))
-        #expect(renewal.transactions.isEmpty)
-        #expect(renewal.renewals.first?.key.originalTransactionID == "2000000000000003")
+        #expect(renewal.transactions.isEmpty && renewal.renewals.first?.key.originalTransactionID == "2000000000000003")
         let notification = try observe(MintedWorld.mint(MintedWorld.notification()))
         let transaction = try observe(MintedWorld.mint(MintedWorld.transaction()))
         #expect(notification.transactions.map(\.key) == transaction.transactions.map(\.key))
@@ -178,10 +164,8 @@ struct ObservationTests {
         let receipt = try observe(MintedWorld.mint()).transactionFacts
         let signed = try #require(try observe(MintedWorld.mint(MintedWorld.transaction())).transactionFacts.first)
         let stated = try #require(receipt.first { $0.key == signed.key })
-        #expect(signed.contradictions(with: stated).isEmpty)
-        #expect(signed.ownership == stated.ownership)
-        #expect(signed.lineItemID == stated.lineItemID)
-        #expect(signed.end == stated.end)
+        #expect(signed.contradictions(with: stated).isEmpty && signed.ownership == stated.ownership)
+        #expect(signed.lineItemID == stated.lineItemID && signed.end == stated.end)
     }
 
     @Test("a receipt without an environment is not observed")
@@ -238,8 +222,7 @@ struct ObservationTests {
     func tokens() {
         let token = AppAccountToken("00112233-4455-6677-8899-aabbccddeeff")
         #expect(token == AppAccountToken("00112233-4455-6677-8899-AABBCCDDEEFF"))
-        #expect(token?.high == 0x0011_2233_4455_6677)
-        #expect(token?.description == "00112233-4455-6677-8899-aabbccddeeff")
+        #expect(token?.high == 0x0011_2233_4455_6677 && token?.description == "00112233-4455-6677-8899-aabbccddeeff")
         for text in [
             "", "00112233445566778899aabbccddeeff", "00112233-4455-6677-8899-aabbccddeefg",
             "00112233-4455-6677-8899-aabbccddeeff0", "0011223-34455-6677-8899-aabbccddeeff",

@@ -124,10 +124,8 @@ struct OwnershipTests {
         try tokens.assign(.sample(2), to: alice)
         try tokens.assign(.sample(1), to: alice)
         #expect(throws: TokenAssignments.TokenTaken(customer: alice)) { try tokens.assign(.sample(1), to: bob) }
-        #expect(tokens.customer(of: .sample(1)) == alice)
-        #expect(tokens.customer(of: .sample(2)) == alice)
-        #expect(tokens.customer(of: .sample(3)) == nil)
-        #expect(tokens.customer(of: nil) == nil)
+        #expect(tokens.customer(of: .sample(1)) == alice && tokens.customer(of: .sample(2)) == alice)
+        #expect(tokens.customer(of: .sample(3)) == nil && tokens.customer(of: nil) == nil)
     }
 
     @Test("members of a family own their shared copies separately")

@@ -16,29 +16,17 @@ struct CheckpointTests {
 
     private func key(_ text: String) throws -> LogVerifierKey { try LogVerifierKey(text: text.utf8) }
 
-    private func code<Value>(_ body: () throws -> Value) -> LogError.Code? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return (error as? LogError)?.code
-        }
-    }
-
     @Test("Keys and signatures are those of the example of sumdb/note")
     func example() throws {
         let key = try key(Self.verifier)
-        #expect(key.name == "PeterNeumann")
-        #expect(key.text == Self.verifier)
+        #expect(key.name == "PeterNeumann" && key.text == Self.verifier)
         let signing = try LogSigningKey(text: Array(Self.signer.utf8))
-        #expect(signing.verifier == key)
-        #expect(signing.text == Self.signer)
+        #expect(signing.verifier == key && signing.text == Self.signer)
         let note = try SignedNote(Array(Self.note.utf8))
         #expect(note.text == Array(Self.text.utf8))
         try note.verify([key])
         let signature = try #require(signing.signature(of: Array(Self.text.utf8)))
-        let again = SignedNote.bytes(
-            Array(Self.text.utf8), name: key.name, keyID: key.id, signature: signature)
+        let again = SignedNote.bytes(Array(Self.text.utf8), name: key.name, keyID: key.id, signature: signature)
         try SignedNote(again).verify([key])
         #if os(Linux)
             // Ed25519 of RFC 8032 is deterministic; Apple's CryptoKit adds randomness.
@@ -50,13 +38,13 @@ struct CheckpointTests {
     func specification() throws {
         let text = "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n"
         let checkpoint = try Checkpoint(text: Array(text.utf8))
-        #expect(checkpoint.origin == "example.com/behind-the-sofa")
-        #expect(checkpoint.size == 20_852_163)
+        #expect(checkpoint.origin == "example.com/behind-the-sofa" && checkpoint.size == 20_852_163)
         #expect(checkpoint.text == Array(text.utf8))
         let note =
             text + "\n— example.com/behind-the-sofa "
             + "Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n"
-        #expect(code { try SignedCheckpoint(note: Array(note.utf8), keys: [try key(Self.verifier)]) } == .keyUnknown)
+        #expect(
+            logFailure { try SignedCheckpoint(note: Array(note.utf8), keys: [try key(Self.verifier)]) } == .keyUnknown)
         let poem =
             "Ognuno sta solo sul cuor della terra\ntrafitto da un raggio di sole:\n\ned è subito sera.\n\n"
             + "— quasimodo.example/salvatore "
@@ -76,8 +64,8 @@ struct CheckpointTests {
             #expect(try key.signed(checkpoint) == signed)
         #endif
         let other = try LogSigningKey(newFor: "example.com/assay")
-        #expect(code { try SignedCheckpoint(note: signed.note, keys: [other.verifier]) } == .keyUnknown)
-        #expect(code { try SignedCheckpoint(note: signed.note, keys: []) } == .keyUnknown)
+        #expect(logFailure { try SignedCheckpoint(note: signed.note, keys: [other.verifier]) } == .keyUnknown)
+        #expect(logFailure { try SignedCheckpoint(note: signed.note, keys: []) } == .keyUnknown)
         _ = try SignedCheckpoint(note: signed.note, keys: [other.verifier, key.verifier])
     }
 
@@ -85,7 +73,7 @@ struct CheckpointTests {
     func origins() throws {
         let key = try LogSigningKey(newFor: "example.com/assay")
         let signed = try key.signed(Checkpoint(origin: "example.com/other", size: 1, root: .leaf([1])))
-        #expect(code { try SignedCheckpoint(note: signed.note, keys: [key.verifier]) } == .keyUnknown)
+        #expect(logFailure { try SignedCheckpoint(note: signed.note, keys: [key.verifier]) } == .keyUnknown)
     }
 
     @Test("A signed checkpoint with any flipped bit, any prefix of it, and one with an extra byte are refused")
@@ -95,13 +83,15 @@ struct CheckpointTests {
         for bit in 0..<note.count * 8 {
             var changed = note
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            try #require(code { try SignedCheckpoint(note: changed, keys: [key.verifier]) } != nil, "bit \(bit)")
+            try #require(logFailure { try SignedCheckpoint(note: changed, keys: [key.verifier]) } != nil, "bit \(bit)")
         }
         for count in note.indices {
-            #expect(code { try SignedCheckpoint(note: Array(note.prefix(count)), keys: [key.verifier]) } == .malformed)
+            #expect(
+                logFailure { try SignedCheckpoint(note: Array(note.prefix(count)), keys: [key.verifier]) } == .malformed
+            )
         }
         for byte in UInt8.min...UInt8.max {
-            #expect(code { try SignedCheckpoint(note: note + [byte], keys: [key.verifier]) } == .malformed)
+            #expect(logFailure { try SignedCheckpoint(note: note + [byte], keys: [key.verifier]) } == .malformed)
         }
     }
 
@@ -119,12 +109,12 @@ struct CheckpointTests {
         _ = try SignedCheckpoint(note: signed.note + line(witness, text), keys: [key.verifier])
         _ = try SignedCheckpoint(note: signed.note + line(witness, [1]), keys: [key.verifier])
         #expect(
-            code { try SignedCheckpoint(note: signed.note + line(key, [1]), keys: [key.verifier]) }
+            logFailure { try SignedCheckpoint(note: signed.note + line(key, [1]), keys: [key.verifier]) }
                 == .signatureInvalid)
         let lines = try line(witness, text)
         let many = signed.note + (0..<63).flatMap { _ in lines }
         _ = try SignedCheckpoint(note: many, keys: [key.verifier])
-        #expect(code { try SignedCheckpoint(note: many + lines, keys: [key.verifier]) } == .malformed)
+        #expect(logFailure { try SignedCheckpoint(note: many + lines, keys: [key.verifier]) } == .malformed)
     }
 
     @Test(
@@ -137,7 +127,7 @@ struct CheckpointTests {
             "o\n١\n\(root)\n",
         ])
     func malformed(text: String) {
-        #expect(code { try Checkpoint(text: Array(text.utf8)) } == .malformed)
+        #expect(logFailure { try Checkpoint(text: Array(text.utf8)) } == .malformed)
     }
 
     private static let root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
@@ -160,13 +150,13 @@ struct CheckpointTests {
             "+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", Self.verifier + "\n",
             String(repeating: "a", count: 100_000),
         ] {
-            #expect(code { try LogVerifierKey(text: text.utf8) } == .malformed, "\(text.prefix(80))")
+            #expect(logFailure { try LogVerifierKey(text: text.utf8) } == .malformed, "\(text.prefix(80))")
         }
         for text in ["", Self.verifier, Self.signer + "A", "PRIVATE+KEY+" + Self.verifier, Self.signer + "\n\n"] {
-            #expect(code { try LogSigningKey(text: Array(text.utf8)) } == .malformed, "\(text)")
+            #expect(logFailure { try LogSigningKey(text: Array(text.utf8)) } == .malformed, "\(text)")
         }
         for origin in ["", "a b", "a+b", "a\nb", "a\u{2003}b", "a\u{7F}b", String(repeating: "a", count: 257)] {
-            #expect(code { try LogSigningKey(newFor: origin) } == .malformed, "\(origin.prefix(80))")
+            #expect(logFailure { try LogSigningKey(newFor: origin) } == .malformed, "\(origin.prefix(80))")
         }
     }
 }

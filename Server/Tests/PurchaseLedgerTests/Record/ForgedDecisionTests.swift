@@ -92,8 +92,7 @@ struct ForgedDecisionTests {
             #expect(found.count == 1, "\(edit.to): \(found)")
         }
         let other = try await decided(edits: [(#""transactionID":"1""#, #""transactionID":"7""#)]) { world in
-            _ = try await world.ledger.restore(
-                RestoreSubmission(app: "example", customerID: "bob", evidence: [try LedgerWorld.signed("1")]))
+            try await world.restore(of: "bob", [try LedgerWorld.signed("1")])
         }
         #expect(other == ["7 is missing"])
     }
@@ -126,9 +125,7 @@ struct ForgedDecisionTests {
         #expect(refused == ["quantity_mismatch"])
         let unknown = try await decided(edits: [(#""order":""#, #""order":"0"#)]) { world in
             let order = try await world.order()
-            try await row(
-                "alice", try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable), order: order.id,
-                world)
+            try await row("alice", try LedgerWorld.signed("2", product: LedgerWorld.pro), order: order.id, world)
         }
         #expect(unknown == ["there is none"])
     }
@@ -160,8 +157,7 @@ struct ForgedDecisionTests {
                 ),
             ], settings: { $0.mode = .apple }
         ) { world in
-            _ = try await world.ledger.restore(
-                RestoreSubmission(app: "example", customerID: "bob", evidence: [receipt]))
+            try await world.restore(of: "bob", [receipt])
         }
         #expect(waiting == ["app_store_pending"])
         let decision = try await decided(

@@ -4,7 +4,7 @@ import PurchaseVerification
 import Testing
 
 /// A ledger in a folder with its keys, whose journal is sealed into the Merkle log.
-struct SealedWorld {
+struct SealedWorld: Sendable {
     let folder: URL
     let database: SQLiteDatabase
     let world: LedgerWorld

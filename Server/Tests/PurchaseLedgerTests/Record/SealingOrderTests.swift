@@ -5,53 +5,51 @@ import TestSupport
 import Testing
 
 /// Leaves are in the order of numbers, although PostgreSQL commits entries in another order than it numbers them.
-@Suite("A.1 The order of leaves", .tags(.everyEngine))
+@Suite("A.1 The order of leaves", .tags(.everyEngine), .postgreSQL)
 struct SealingOrderTests {
+    let place: ThrowawayPostgreSQL.Database = CurrentWorld.opened()
+
     @Test("A.1 An entry that is committed later than one with a higher number gets the lower leaf, and none is skipped")
     func lateCommit() async throws {
-        try await ThrowawayPostgreSQL.withDatabase { place in
-            try await Self.withServers(place, 2) { world, servers, gate in
-                let sealing = try LogSealing(ledger: world.ledger, signer: nil)
-                // The first to name a product inserts its row, for which the other server would wait.
-                _ = try await world.order()
-                _ = try await sealing.round()
-                let sealed = try await Self.number(Self.sealedUpTo, world)
-                gate.arm()
-                async let late = servers[0].order("late")
-                try await gate.reached()
-                // Another server commits an entry with a higher number. Nothing beyond the lower one is sealed.
-                _ = try await servers[1].order("early")
-                #expect(try await sealing.round().sealed == 0)
-                #expect(try await Self.number(Self.sealedUpTo, world) == sealed)
-                gate.open()
-                _ = try await late
-                #expect(try await sealing.round().sealed == 2)
-                try await Self.requireOrder(world)
-                #expect(try await Self.number("SELECT count(*) FROM journal", world) == Self.number(Self.size, world))
-            }
+        try await Self.withServers(place, 2) { world, servers, gate in
+            let sealing = try LogSealing(ledger: world.ledger, signer: nil)
+            // The first to name a product inserts its row, for which the other server would wait.
+            _ = try await world.order()
+            _ = try await sealing.round()
+            let sealed = try await Self.number(Self.sealedUpTo, world)
+            gate.arm()
+            async let late = servers[0].order("late")
+            try await gate.reached()
+            // Another server commits an entry with a higher number. Nothing beyond the lower one is sealed.
+            _ = try await servers[1].order("early")
+            #expect(try await sealing.round().sealed == 0)
+            #expect(try await Self.number(Self.sealedUpTo, world) == sealed)
+            gate.open()
+            _ = try await late
+            #expect(try await sealing.round().sealed == 2)
+            try await Self.requireOrder(world)
+            #expect(try await Self.number("SELECT count(*) FROM journal", world) == Self.number(Self.size, world))
         }
     }
 
     @Test("A.1 The first number of a new database is not below the first mark")
     func firstNumber() async throws {
-        try await ThrowawayPostgreSQL.withDatabase { place in
-            let database = try PostgreSQLDatabase(url: place.url())
-            try await LedgerMigrations.migrate(database, now: 0)
-            let gate = CommitGate()
-            let (late, clock) = (LateDatabase(database, beforeCommit: { gate.pass() }), TestClock())
-            gate.arm()
-            async let opened = PurchaseLedger.open(
-                database: late, verifier: try LedgerWorld.verifier(), apps: [LedgerWorld.app()], clock: { clock.now })
-            try await gate.reached()
-            let settled = try await database.read(.keys) { try $0.settledEntry() }
-            #expect(settled == 1)
-            gate.open()
-            _ = try await opened
-            #expect(
-                try await database.read(.keys) { try $0.rows("SELECT min(entry_key) FROM journal", []).first?.values }
-                    == [.integer(2)])
-            try await database.close()
-        }
+        let database = try PostgreSQLDatabase(url: place.url())
+        try await LedgerMigrations.migrate(database, now: 0)
+        let gate = CommitGate()
+        let (late, clock) = (LateDatabase(database, beforeCommit: { gate.pass() }), TestClock())
+        gate.arm()
+        async let opened = PurchaseLedger.open(
+            database: late, verifier: try LedgerWorld.verifier(), apps: [LedgerWorld.app()], clock: { clock.now })
+        try await gate.reached()
+        let settled = try await database.read(.keys) { try $0.settledEntry() }
+        #expect(settled == 1)
+        gate.open()
+        _ = try await opened
+        #expect(
+            try await database.read(.keys) { try $0.rows("SELECT min(entry_key) FROM journal", []).first?.values }
+                == [.integer(2)])
+        try await database.close()
     }
 
     /// `ASSAY_KILL_ROUNDS` sets the number of rounds.
@@ -61,37 +59,35 @@ struct SealingOrderTests {
         "A.1 With late locks, late commits and killed connections, no leaf is skipped and none is out of order, and each entry is sealed once its writers have ended"
     )
     func kills() async throws {
-        try await ThrowawayPostgreSQL.withDatabase { place in
-            try await Self.withServers(place, 3) { world, servers, _ in
-                let sealers = try servers.map { try LogSealing(ledger: $0.ledger, signer: nil) }
-                for number in 0..<4 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
-                for round in 0..<Self.rounds {
-                    await withTaskGroup(of: Void.self) { group in
-                        for (index, server) in servers.enumerated() {
-                            group.addTask {
-                                for step in 0..<4 {
-                                    // A killed connection fails its write, or has it done again.
-                                    _ = try? await Self.write(server, round * 100 + index * 10 + step)
-                                }
-                            }
-                            group.addTask {
-                                for _ in 0..<3 { _ = try? await sealers[index].seal() }
+        try await Self.withServers(place, 3) { world, servers, _ in
+            let sealers = try servers.map { try LogSealing(ledger: $0.ledger, signer: nil) }
+            for number in 0..<4 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
+            for round in 0..<Self.rounds {
+                await withTaskGroup(of: Void.self) { group in
+                    for (index, server) in servers.enumerated() {
+                        group.addTask {
+                            for step in 0..<4 {
+                                // A killed connection fails its write, or has it done again.
+                                _ = try? await Self.write(server, round * 100 + index * 10 + step)
                             }
                         }
                         group.addTask {
-                            try? await Task.sleep(for: .milliseconds(Int.random(in: 0...25)))
-                            try? await Self.kill(place)
+                            for _ in 0..<3 { _ = try? await sealers[index].seal() }
                         }
                     }
-                    // Nothing writes now, so one call seals everything.
-                    _ = try await Self.retried { try await sealers[round % sealers.count].seal() }
-                    let entries = try await Self.number("SELECT count(*) FROM journal", world)
-                    #expect(try await Self.number(Self.size, world) == entries, "round \(round)")
+                    group.addTask {
+                        try? await Task.sleep(for: .milliseconds(Int.random(in: 0...25)))
+                        try? await Self.kill(place)
+                    }
                 }
-                try await Self.requireOrder(world)
-                #expect(try await world.ledger.auditLog([]).findings == [])
-                #expect(try await world.ledger.audit().findings == [])
+                // Nothing writes now, so one call seals everything.
+                _ = try await Self.retried { try await sealers[round % sealers.count].seal() }
+                let entries = try await Self.number("SELECT count(*) FROM journal", world)
+                #expect(try await Self.number(Self.size, world) == entries, "round \(round)")
             }
+            try await Self.requireOrder(world)
+            #expect(try await world.ledger.auditLog([]).findings == [])
+            #expect(try await world.ledger.audit().findings == [])
         }
     }
 

@@ -131,11 +131,9 @@ private enum ExampleJournal {
                 app: "example", customerID: "alice", evidence: [try LedgerWorld.signed("1")] + junk))
         let row = ledger.examine(
             ImportSubmission(customerID: "ida", evidence: [try LedgerWorld.signed("6")]), app: "example")
-        _ = try await ledger.perform(
-            ImportPurchases(app: "example", isAnnounced: true, consumables: .balance, [row]))
+        _ = try await ledger.perform(ImportPurchases(app: "example", isAnnounced: true, consumables: .balance, [row]))
         let receipt = try LedgerWorld.receipt([
-            .consumable(
-                productID: LedgerWorld.coins, transactionID: "2", purchaseDate: MintedWorld.moment, quantity: 3)
+            .consumable(productID: LedgerWorld.coins, transactionID: "2", purchaseDate: MintedWorld.moment, quantity: 3)
         ])
         _ = try await world.claim("2", customer: "alice", receipt)
         _ = try await world.claim("2", customer: "mallory", receipt)

@@ -100,8 +100,7 @@ struct TableFuzzTests {
         changes.append(
             (
                 "removed",
-                Change(
-                    text: "DELETE FROM \(table.name) WHERE ?1 IS NULL AND \(condition)", parameters: [.null] + key)
+                Change(text: "DELETE FROM \(table.name) WHERE ?1 IS NULL AND \(condition)", parameters: [.null] + key)
             ))
         var copy = row
         for place in places { copy[place] = other(than: row[place], table.columns[place].type) }
@@ -175,8 +174,7 @@ struct TableFuzzTests {
     /// The columns of the table in docs/record.md, as `table.column`; `*` stands for all columns, added and removed
     /// rows.
     private static func exceptions() throws -> Set<String> {
-        let text = try String(
-            contentsOf: Corpus.projectFolder.appending(path: "docs/record.md"), encoding: .utf8)
+        let text = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/record.md"), encoding: .utf8)
         let section = text.components(separatedBy: "\n## ").first { $0.hasPrefix("What the audit does not name") } ?? ""
         var exceptions: Set<String> = []
         for line in section.split(separator: "\n") where line.hasPrefix("| `") {

@@ -52,8 +52,7 @@ struct ConsumptionDecisionTests {
     @Test("29.3 What was not delivered is 0 used, whatever was counted, and has a preference of its own")
     func undelivered() throws {
         for kind in [ProductKind.consumable, .nonConsumable, .nonRenewing] {
-            let answer = try Self.answer(
-                Self.situation(kind: kind) { ($0.isDelivered, $0.used) = (false, 1) })
+            let answer = try Self.answer(Self.situation(kind: kind) { ($0.isDelivered, $0.used) = (false, 1) })
             #expect(!answer.isDelivered && answer.percentage == 0 && answer.preference == .grantFull)
         }
     }
@@ -79,8 +78,7 @@ struct ConsumptionDecisionTests {
         var policy = RefundPolicy()
         (policy.unused, policy.used, policy.undelivered) = (.grantProrated, .grantProrated, .grantProrated)
         for (used, delivered) in [(0, true), (2, true), (0, false)] as [(Int64, Bool)] {
-            let answer = try Self.answer(
-                Self.situation { ($0.used, $0.isDelivered) = (used, delivered) }, policy)
+            let answer = try Self.answer(Self.situation { ($0.used, $0.isDelivered) = (used, delivered) }, policy)
             #expect(answer.preference == PreferredRefund.none)
         }
     }
@@ -119,7 +117,6 @@ struct ConsumptionDecisionTests {
         policies.others.unused = .decline
         policies.products["caf\u{E9}"] = Self.policy
         #expect(policies.policy(for: "caf\u{E9}") == Self.policy)
-        #expect(policies.policy(for: "cafe\u{301}") == policies.others)
-        #expect(policies.policy(for: nil) == policies.others)
+        #expect(policies.policy(for: "cafe\u{301}") == policies.others && policies.policy(for: nil) == policies.others)
     }
 }

@@ -56,8 +56,7 @@ enum ServerRole {
 
     /// The statements of docs/postgresql.md that give a role the rights of a server.
     static func documented(_ role: String) throws -> [String] {
-        let text = try String(
-            contentsOf: Corpus.projectFolder.appending(path: "docs/postgresql.md"), encoding: .utf8)
+        let text = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/postgresql.md"), encoding: .utf8)
         let section = text.components(separatedBy: "\n## ").first {
             $0.hasPrefix("A role that does not own the tables")
         }

@@ -103,16 +103,33 @@ struct LedgerWorld: Sendable {
 
     // MARK: Evidence
 
+    private static let kinds: [String: SignedTransactionTemplate.ProductType] = [
+        pro: .nonConsumable, monthly: .autoRenewableSubscription, yearly: .autoRenewableSubscription,
+        pass: .nonRenewingSubscription,
+    ]
+
+    /// The product that a signed transaction states; the coins for other evidence.
+    private static func product(in evidence: [UInt8]) -> String {
+        struct Payload: Decodable { let productId: String? }
+        let parts = String(decoding: evidence, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return coins }
+        let base64 = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        let padded = String(base64) + String(repeating: "=", count: (4 - base64.count % 4) % 4)
+        // Other evidence states no product here.
+        let payload = Data(base64Encoded: padded).flatMap { try? JSONDecoder().decode(Payload.self, from: $0) }
+        return payload?.productId ?? coins
+    }
+
     /// A signed transaction of Production, bought an hour after the minted world's moment.
     static func signed(
-        _ transaction: String, product: String = coins, kind: SignedTransactionTemplate.ProductType = .consumable,
+        _ transaction: String, product: String = coins, kind: SignedTransactionTemplate.ProductType? = nil,
         _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
     ) throws -> [UInt8] {
         try MintedWorld.mint(template(transaction, product: product, kind: kind, change))
     }
 
     static func template(
-        _ transaction: String, product: String = coins, kind: SignedTransactionTemplate.ProductType = .consumable,
+        _ transaction: String, product: String = coins, kind: SignedTransactionTemplate.ProductType? = nil,
         _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
     ) -> SignedTransactionTemplate {
         var template = SignedTransactionTemplate()
@@ -120,7 +137,7 @@ struct LedgerWorld: Sendable {
         template.originalTransactionID = transaction
         template.bundleID = "com.example.app"
         template.productID = product
-        template.type = kind
+        template.type = kind ?? kinds[product] ?? .consumable
         template.purchaseDate = MintedWorld.moment.addingTimeInterval(3600)
         template.originalPurchaseDate = template.purchaseDate
         template.signedDate = template.purchaseDate
@@ -172,11 +189,13 @@ struct LedgerWorld: Sendable {
         return submission
     }
 
+    /// Claims a transaction; the product is that of the evidence unless it is named.
     func claim(
-        _ transaction: String, product: String = coins, customer: String? = customer, order: UUID? = nil,
+        _ transaction: String, product: String? = nil, customer: String? = customer, order: UUID? = nil,
         _ evidence: [UInt8]
     ) async throws -> PurchaseOutcome {
-        try await ledger.submit(
+        let product = product ?? Self.product(in: evidence)
+        return try await ledger.submit(
             submission(transaction, product: product, customer: customer, order: order, evidence))
     }
 
@@ -218,6 +237,74 @@ struct LedgerWorld: Sendable {
                 environment: environment))
     }
 
+    @discardableResult
+    func move(_ transaction: String, to customer: String) async throws -> String? {
+        try await ledger.perform(
+            MovePurchase(app: "example", transactionID: transaction, to: customer, reason: "of a test"))
+    }
+
+    func merge(_ customer: String, into other: String) async throws {
+        try await ledger.perform(MergeCustomers(app: "example", customerID: customer, into: other))
+    }
+
+    @discardableResult
+    func erase(_ customer: String) async throws -> EraseCustomer.Outcome {
+        try await ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "of a test"))
+    }
+
+    @discardableResult
+    func fulfil(_ order: UUID) async throws -> FulfilOrder.Outcome {
+        try await ledger.perform(FulfilOrder(app: "example", orderID: order))
+    }
+
+    @discardableResult
+    func assign(_ token: UUID, to customer: String) async throws -> Bool {
+        try await ledger.perform(AssignToken(app: "example", customerID: customer, token: token))
+    }
+
+    @discardableResult
+    func tester(_ customer: String, _ isTester: Bool) async throws -> Bool {
+        try await ledger.perform(ChangeTester(app: "example", customerID: customer, isTester: isTester))
+    }
+
+    @discardableResult
+    func revoke(_ transaction: String, of customer: String) async throws -> UUID {
+        try await ledger.perform(
+            RevokeByHand(
+                app: "example", customerID: customer, .purchase(transactionID: transaction, environment: nil),
+                reason: "of a test"))
+    }
+
+    @discardableResult
+    func revoke(grant: UUID, of customer: String) async throws -> UUID {
+        try await ledger.perform(RevokeByHand(app: "example", customerID: customer, .grant(grant), reason: "of a test"))
+    }
+
+    @discardableResult
+    func grant(
+        _ product: String, to customer: String, quantity: Int64 = 1, environment: AppStoreEnvironment = .production,
+        until end: Timestamp? = nil
+    ) async throws -> UUID {
+        try await ledger.perform(
+            GrantByHand(
+                app: "example", customerID: customer, productID: product, environment: environment, quantity: quantity,
+                until: end, reason: "of a test"))
+    }
+
+    /// Ends a ground by the id in its answer.
+    func end(_ ground: String, of customer: String) async throws {
+        try await ledger.perform(EndGround(app: "example", customerID: customer, id: try UUID(answered: ground)))
+    }
+
+    @discardableResult
+    func restore(of customer: String, _ evidence: [[UInt8]]) async throws -> RestoreOutcome {
+        try await ledger.restore(RestoreSubmission(app: "example", customerID: customer, evidence: evidence))
+    }
+
+    func entitlements(of customer: String) async throws -> EntitlementsOfCustomer.Answer {
+        try await ledger.answer(EntitlementsOfCustomer(app: "example", customerID: customer))
+    }
+
     func events() async throws -> [String] {
         try await ledger.answer(EventList(app: "example", limit: 100_000)).map(\.type)
     }
@@ -247,6 +334,16 @@ struct LedgerWorld: Sendable {
     func requireConsistency() async throws {
         let report = try await ledger.audit()
         #expect(report.findings == [], "the audit found differences")
+    }
+}
+
+extension SignedTransactionTemplate {
+    /// Revoked at a time, and signed at it.
+    mutating func refund(at date: Date?) { sign(date, isRevoked: true) }
+
+    mutating func sign(_ date: Date?, isRevoked: Bool) {
+        signedDate = date
+        if isRevoked { revocationDate = date }
     }
 }
 

@@ -33,8 +33,7 @@ struct MergingWorld {
             _ = try await world.claim(id, customer: customer, try Self.coins(id, quantity, day: day))
         }
         func move(_ id: String, to customer: String) async throws {
-            _ = try await ledger.perform(
-                MovePurchase(app: "example", transactionID: id, to: customer, reason: "test"))
+            _ = try await ledger.perform(MovePurchase(app: "example", transactionID: id, to: customer, reason: "test"))
         }
         // Lots of one, of the other, of both in turn, and of a third customer.
         try await coins("1", of: "device", 5)
@@ -58,9 +57,7 @@ struct MergingWorld {
         orders = [paid.id, open.id, another.id]
         // Access of one, and of both.
         func pro(_ id: String, of customer: String) async throws {
-            _ = try await world.claim(
-                id, product: LedgerWorld.pro, customer: customer,
-                try LedgerWorld.signed(id, product: LedgerWorld.pro, kind: .nonConsumable))
+            _ = try await world.claim(id, customer: customer, try LedgerWorld.signed(id, product: LedgerWorld.pro))
         }
         try await pro("20", of: "device")
         try await move("20", to: "alice")
@@ -79,8 +76,7 @@ struct MergingWorld {
                 $0.appAccountToken = token.uuidString.lowercased()
             })
         for (id, customer, day) in [("30", "device", 0.0), ("31", "alice", 1), ("32", "device", 2)] {
-            _ = try await world.claim(
-                id, product: LedgerWorld.pass, customer: customer, try Self.pass(id, day: day))
+            _ = try await world.claim(id, customer: customer, try Self.pass(id, day: day))
         }
         for id in ["device", "alice"] {
             _ = try await ledger.perform(
@@ -104,8 +100,7 @@ struct MergingWorld {
             ("960", "device", ["alice", "bob"]), ("970", "bob", ["device", "alice"]), ("980", "alice", ["device"]),
         ] {
             let team = try SeatCountTests.team(original, 3, from: 0) { $0.originalTransactionID = original }
-            _ = try await world.claim(
-                original, product: LedgerWorld.monthly, customer: purchaser, try MintedWorld.mint(team))
+            _ = try await world.claim(original, customer: purchaser, try MintedWorld.mint(team))
             for member in members {
                 world.clock.advance(seconds: 60)
                 try await Self.claimSeat(of: original, for: member, world)
@@ -120,7 +115,7 @@ struct MergingWorld {
         }
         for (original, customer) in [("920", "device"), ("930", "alice")] {
             _ = try await world.claim(
-                original, product: LedgerWorld.monthly, customer: customer,
+                original, customer: customer,
                 try LedgerWorld.period(original, original: original, from: 0))
             try await world.observe(try Self.status(5, of: original, day: 1))
         }
@@ -143,7 +138,7 @@ struct MergingWorld {
 
     /// A notification with the status of a subscription, and without its transaction.
     static func status(_ status: Int64, of original: String, day: Double) throws -> [UInt8] {
-        let period = LedgerWorld.template(original, product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+        let period = LedgerWorld.template(original, product: LedgerWorld.monthly) {
             $0.originalTransactionID = original
         }
         var template = NotificationTemplate(
@@ -174,7 +169,7 @@ struct MergingWorld {
     }
 
     static func pass(_ id: String, day: Double) throws -> [UInt8] {
-        try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription) {
+        try LedgerWorld.signed(id, product: LedgerWorld.pass) {
             $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
             $0.originalPurchaseDate = $0.purchaseDate
             $0.signedDate = $0.purchaseDate

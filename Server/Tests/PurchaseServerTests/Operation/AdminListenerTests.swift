@@ -63,9 +63,7 @@ struct AdminListenerTests {
 
     @Test("The limits of heads and of idle connections hold there, too")
     func limits() async throws {
-        try await Self.run {
-            ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3, 1)
-        } _: { world in
+        try await Self.run({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3, 1) }) { world in
             let port = try #require(world.admin?.port)
             for start in ["", "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
                 // It ends only when the server closes.

@@ -21,12 +21,8 @@ struct TLSTests {
         _ change: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (LiveClient, CertificateFiles, ServerCertificateAuthority) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer {
-            // A leftover folder in the temporary folder does no harm.
-            try? FileManager.default.removeItem(at: folder)
-        }
+        let folder = try FileManager.default.temporaryFolder()
+        defer { FileManager.default.remove(folder) }
         let (files, authority) = (CertificateFiles(in: folder), try ServerCertificateAuthority())
         try files.write(authority, notAfter: notAfter)
         var configuration = ServerConfiguration()
@@ -172,12 +168,8 @@ struct TLSTests {
 
     @Test("A key of another certificate is refused by its name, and so are files with something else or nothing")
     func faults() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer {
-            // A leftover folder in the temporary folder does no harm.
-            try? FileManager.default.removeItem(at: folder)
-        }
+        let folder = try FileManager.default.temporaryFolder()
+        defer { FileManager.default.remove(folder) }
         let (files, authority) = (CertificateFiles(in: folder), try ServerCertificateAuthority())
         try files.write(authority)
         let certificate = try Data(contentsOf: files.certificate)

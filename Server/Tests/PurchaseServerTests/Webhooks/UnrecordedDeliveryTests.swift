@@ -57,8 +57,7 @@ struct UnrecordedDeliveryTests {
             while window.count < 1024 {
                 key += 1
                 let customer = Int64.random(in: 1...300, using: &random)
-                window.add(
-                    OutgoingEvent(key: key, customer: customer, id: "\(key)", content: .notification(body: nil)))
+                window.add(OutgoingEvent(key: key, customer: customer, id: "\(key)", content: .notification(body: nil)))
             }
             var underWay: [Int] = []
             while underWay.count < 32, !unrecorded.isFull(with: underWay.count), let next = window.takeNext() {

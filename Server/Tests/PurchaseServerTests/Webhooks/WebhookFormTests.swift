@@ -38,8 +38,7 @@ struct WebhookFormTests {
 
     @Test("An event is attempted fourteen times over three days, with growing pauses")
     func schedule() {
-        #expect(RetrySchedule.pauses.reduce(0, +) == 258_155)
-        #expect(RetrySchedule.pauses == RetrySchedule.pauses.sorted())
+        #expect(RetrySchedule.pauses.reduce(0, +) == 258_155 && RetrySchedule.pauses == RetrySchedule.pauses.sorted())
         #expect(RetrySchedule.next(after: 14, now: TestClock().now) == nil)
     }
 
@@ -86,39 +85,26 @@ struct WebhookFormTests {
 
     @Test("Errors name the line and the correction, and never the secret")
     func errors() {
-        func fault(_ lines: String) -> String { Self.read(lines) }
-        let good = "secrets: \(WebhookWorld.secret)"
-        #expect(
-            fault("      - { url: 'http://example.com/' , \(good) }\n").contains(
-                "line 5: the url of a webhook of game begins with http. Write https, or allow_hosts: [example.com]"))
-        #expect(fault("      - { \(good) }\n").contains("line 5: a webhook of game has no url"))
-        #expect(
-            fault("      - { url: 'https://u:hunter2@example.com/', \(good) }\n").contains(
-                "has no url that events can be sent to"))
-        #expect(!fault("      - { url: 'https://u:hunter2@example.com/', \(good) }\n").contains("hunter2"))
-        let unfit = fault("      - { url: 'https://example.com/', secrets: whsec_c2hvcnQ= }\n")
-        #expect(
-            unfit.contains("an entry is not a secret of Standard Webhooks") && !unfit.contains("c2hvcnQ"), "\(unfit)")
-        #expect(
-            fault("      - { url: 'https://example.com/', secrets: env:MISSING }\n").contains(
-                "the variable MISSING is not set"))
-        #expect(
-            fault("      - { url: 'https://example.com/', secrets: file:none }\n").contains(
-                "a file cannot be read: no such file"))
-        #expect(fault("      - { url: 'https://example.com/' }\n").contains("has 0 secrets"))
-        #expect(fault("      - { url: 'https://example.com/', secrets: [a, b, c] }\n").contains("has 3 secrets"))
-        #expect(
-            fault("      - { url: 'https://example.com/', \(good), tls_trust: none.pem }\n").contains("no such file"))
-        #expect(
-            fault("      - { url: 'https://example.com/', \(good), retries: 3 }\n").contains(
-                "apps.game.webhooks has no setting 'retries'"))
-        #expect(
-            fault(
-                "      - { url: 'https://example.com/', \(good) }\n      - { url: 'https://example.com/', \(good) }\n"
-            ).contains("the same url"))
-        #expect(
-            fault("      - { url: 'https://example.com/', \(good), tls_trust: none.pem }\n").contains(
-                "line 5: a webhook of game has a wrong setting: tls_trust: '/etc/assay/none.pem': no such file"))
+        let (good, url) = ("secrets: \(WebhookWorld.secret)", "url: 'https://example.com/'")
+        let rows: KeyValuePairs = [
+            "url: 'http://example.com/' , \(good)":
+                "line 5: the url of a webhook of game begins with http. Write https, or allow_hosts: [example.com]",
+            good: "line 5: a webhook of game has no url",
+            "url: 'https://u:hunter2@example.com/', \(good)": "has no url that events can be sent to",
+            "\(url), secrets: whsec_c2hvcnQ=": "an entry is not a secret of Standard Webhooks",
+            "\(url), secrets: env:MISSING": "the variable MISSING is not set",
+            "\(url), secrets: file:none": "a file cannot be read: no such file", url: "has 0 secrets",
+            "\(url), secrets: [a, b, c]": "has 3 secrets",
+            "\(url), \(good), retries: 3": "apps.game.webhooks has no setting 'retries'",
+            "\(url), \(good) }\n      - { \(url), \(good)": "the same url",
+            "\(url), \(good), tls_trust: none.pem":
+                "line 5: a webhook of game has a wrong setting: tls_trust: '/etc/assay/none.pem': no such file",
+        ]
+        for (webhook, fault) in rows {
+            let read = Self.read("      - { \(webhook) }\n")
+            #expect(
+                read.contains(fault) && !read.contains("hunter2") && !read.contains("c2hvcnQ"), "\(webhook): \(read)")
+        }
     }
 
     @Test(
@@ -165,48 +151,31 @@ struct WebhookFormTests {
     @Test(
         "28.3 Each setting of a forward that is wrong is refused with the line and the correction",
         arguments: [
-            (
-                "      live: https://example.com/",
-                "line 7: apps.game.forward names 'live', which is not among its environments. Write one of Production, Sandbox"
-            ),
-            ("      xcode: https://example.com/", "names 'xcode', which is not among its environments"),
-            ("      production:", "line 7: apps.game.forward.production is neither a URL nor a list"),
-            (
-                "      production: { url: 'https://example.com/' }",
-                "is neither a URL nor a list. Write production: [https://HOST/PATH]"
-            ),
-            (
-                "      production: [example.com]",
-                "line 7: a forward of game has no url that notifications can be sent to"
-            ),
-            ("      production: ['ftp://example.com/']", "has no url that notifications can be sent to"),
-            ("      production: ['https://u:hunter2@example.com/']", "has no url that notifications can be sent to"),
-            ("      production: [{ allow_hosts: [a] }]", "has no url that notifications can be sent to"),
-            (
-                "      production: ['http://example.com/']",
-                "the url of a forward of game begins with http. Write https, or { url: …, allow_hosts: [example.com] }"
-            ),
-            ("      production: [{ url: 'http://example.com/', allow_hosts: [example.org] }]", "begins with http"),
-            (
-                "      production: [{ url: 'https://example.com/', allow_hosts: {} }]",
-                "allow_hosts is empty or not a list"
-            ),
-            (
-                "      production: [{ url: 'https://example.com/', tls_trust: none.pem }]",
-                "a forward of game has a wrong setting: tls_trust: '/etc/assay/none.pem': no such file"
-            ),
-            (
-                "      production: [{ url: 'https://example.com/', secrets: [a] }]",
-                "apps.game.forward.production has no setting 'secrets'. Known are allow_hosts, tls_trust, url"
-            ),
-            (
-                "      production: ['https://example.com/', 'https://example.com/']",
-                "two forwards of game for Production have the same url. Keep one"
-            ),
-            ("      - https://example.com/", "apps.game.forward is not a mapping"),
+            "live: https://example.com/":
+                "line 7: apps.game.forward names 'live', which is not among its environments. Write one of Production, Sandbox",
+            "xcode: https://example.com/": "names 'xcode', which is not among its environments",
+            "production:": "line 7: apps.game.forward.production is neither a URL nor a list",
+            "production: { url: 'https://example.com/' }":
+                "is neither a URL nor a list. Write production: [https://HOST/PATH]",
+            "production: [example.com]":
+                "line 7: a forward of game has no url that notifications can be sent to",
+            "production: ['ftp://example.com/']": "has no url that notifications can be sent to",
+            "production: ['https://u:hunter2@example.com/']": "has no url that notifications can be sent to",
+            "production: [{ allow_hosts: [a] }]": "has no url that notifications can be sent to",
+            "production: ['http://example.com/']":
+                "the url of a forward of game begins with http. Write https, or { url: …, allow_hosts: [example.com] }",
+            "production: [{ url: 'http://example.com/', allow_hosts: [example.org] }]": "begins with http",
+            "production: [{ url: 'https://example.com/', allow_hosts: {} }]": "allow_hosts is empty or not a list",
+            "production: [{ url: 'https://example.com/', tls_trust: none.pem }]":
+                "a forward of game has a wrong setting: tls_trust: '/etc/assay/none.pem': no such file",
+            "production: [{ url: 'https://example.com/', secrets: [a] }]":
+                "apps.game.forward.production has no setting 'secrets'. Known are allow_hosts, tls_trust, url",
+            "production: ['https://example.com/', 'https://example.com/']":
+                "two forwards of game for Production have the same url. Keep one",
+            "- https://example.com/": "apps.game.forward is not a mapping",
         ])
     func forwardErrors(_ lines: String, _ expected: String) {
-        let read = Self.readForward("\(lines)\n")
+        let read = Self.readForward("      \(lines)\n")
         #expect(read.contains(expected), "\(read)")
         #expect(!read.contains("hunter2"))
     }

@@ -53,8 +53,7 @@ final class WebhookReceiver: Sendable {
         channel = try await bootstrap.childChannelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 try install(channel)
-                try channel.pipeline.syncOperations.configureHTTPServerPipeline(
-                    withErrorHandling: false)
+                try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
                 try channel.pipeline.syncOperations.addHandler(ReceiverHandler(made))
             }
         }.bind(host: "127.0.0.1", port: 0).get()

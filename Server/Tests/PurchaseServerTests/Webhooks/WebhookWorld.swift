@@ -41,12 +41,8 @@ struct WebhookWorld: Sendable {
     private static func run(_ engine: Engine, _ body: (WebhookWorld) async throws -> Void) async throws {
         switch engine {
         case .sqlite:
-            let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhooks-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer {
-                // A leftover folder in the temporary folder does no harm.
-                try? FileManager.default.removeItem(at: folder)
-            }
+            let folder = try FileManager.default.temporaryFolder()
+            defer { FileManager.default.remove(folder) }
             let path = folder.appending(path: "assay.sqlite").path
             try await run({ try SQLiteDatabase(path: path) }, body)
         case .postgresql:
