@@ -87,17 +87,18 @@ let package = Package(
             "ReceiptBenchmark", "AllocationCounter", "EvidenceMint", "PurchaseVerification", "Crypto", "CryptoExtras",
             "OpenSSLReceipt"),
         library("SQLiteFloor", "GRDBSQLite"), program("ReferenceLoop", "SQLiteFloor"),
+        library("BenchmarkShop", "EvidenceMint", "PurchaseLedger", "PurchaseVerification"),
         program(
             "EchoServer", "PurchaseServer", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",
             "NIOFoundationCompat"),
         program("ImportGenerator", "EvidenceMint"),
         program(
-            "WebhookBenchmark", "EvidenceMint", "PurchaseLedger", "PurchaseServer", "PurchaseVerification", "Logging",
-            "NIOCore",
-            "NIOHTTP1", "NIOPosix", "ServiceLifecycle"),
+            "WebhookBenchmark", "BenchmarkShop", "SQLiteFloor", "EvidenceMint", "PurchaseLedger", "PurchaseServer",
+            "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle"),
+        program("LedgerBenchmark", "BenchmarkShop", "SQLiteFloor", "EvidenceMint", "CPostgreSQL", "PurchaseLedger"),
         program(
-            "LedgerBenchmark", "SQLiteFloor", "EvidenceMint", "CPostgreSQL", "PurchaseLedger", "PurchaseVerification"),
-        program("LargeDatabase", "SQLiteFloor", "EvidenceMint", "PurchaseLedger", "PurchaseVerification", "GRDB"),
+            "LargeDatabase", "BenchmarkShop", "SQLiteFloor", "EvidenceMint", "PurchaseLedger", "PurchaseVerification",
+            "GRDB"),
         library("HostileBytes", in: "Torture", "EvidenceMint", "PurchaseVerification"),
         program("fuzz", in: "Torture", "HostileBytes", "LibFuzzer", "EvidenceMint", "PurchaseVerification"),
         program(

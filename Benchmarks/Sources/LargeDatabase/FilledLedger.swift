@@ -1,15 +1,15 @@
+import BenchmarkShop
 import EvidenceMint
 import Foundation
 import GRDB
 import PurchaseLedger
 import PurchaseVerification
 import SQLiteFloor
+import Synchronization
 
 /// A ledger of a given size. Its rows are written by the operations that a server performs, so they equal a server's.
 final class FilledLedger: Sendable {
     static let app = "example"
-    private static let product = "com.example.app.coins"
-    private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
     /// Rows that are created and committed before the next ones; an interrupted run begins with the batch that it left.
     private static let block = 8192
     /// Rows that one transaction creates while the ledger is filled. Separately, each would wait for a commit and write
@@ -27,18 +27,10 @@ final class FilledLedger: Sendable {
     init(_ path: String, _ size: Size, _ authority: AppStoreAuthority) async throws {
         (self.path, self.size, self.authority) = (path, size, authority)
         database = try SQLiteDatabase(path: path)
-        let clock = FillClock(Self.moment)
+        let clock = FillClock(Shop.moment)
         self.clock = clock
-        try await LedgerMigrations.migrate(database, now: clock.now.millisecondsSince1970)
-        let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
-            try TrustAnchor(certificate: $0.certificate)
-        }
-        var app = RegisteredApp(id: Self.app, bundleIDs: ["com.example.app"])
-        app.products = [Self.product: RegisteredProduct(kind: .consumable)]
-        ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { clock.now },
-            entryKey: try EntryKey.openOrCreate(
-                at: URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "assay-entries.key").path))
+        let key = URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "assay-entries.key").path
+        ledger = try await Shop.open(database, authority, entryKey: try EntryKey.openOrCreate(at: key)) { clock.now }
     }
 
     /// A random customer.
@@ -70,13 +62,13 @@ final class FilledLedger: Sendable {
         try await fill("orders", count: try count("orders"), of: size.orders) { [self] numbers in
             let orders = numbers.map { number in
                 CreateOrder(
-                    app: Self.app, OrderDraft(customerID: customer(number), productID: Self.product, quantity: 7))
+                    app: Self.app, OrderDraft(customerID: customer(number), productID: Shop.product, quantity: 7))
             }
             let age = Double(size.orders - numbers.lowerBound) / Double(size.orders) * 30 * 86_400
-            clock.set(Self.moment.addingTimeInterval(-age))
+            clock.set(Shop.moment.addingTimeInterval(-age))
             _ = try await ledger.perform(Together(operations: orders))
         }
-        clock.set(Self.moment)
+        clock.set(Shop.moment)
         try await fill("purchases", count: try count("transactions"), of: size.purchases) { [self] numbers in
             let claims = try numbers.map { ClaimPurchase(ledger.examine(try submission($0))) }
             for (number, outcome) in zip(numbers, try await ledger.perform(Together(operations: claims)))
@@ -84,7 +76,7 @@ final class FilledLedger: Sendable {
                 throw BenchmarkError("purchase \(number): \(outcome.code)")
             }
         }
-        clock.set(Self.moment.addingTimeInterval(60))
+        clock.set(Shop.moment.addingTimeInterval(60))
     }
 
     private func fill(
@@ -114,18 +106,7 @@ final class FilledLedger: Sendable {
     /// The claim of a purchase that has no owner.
     private func submission(_ number: Int) throws -> PurchaseSubmission {
         let id = Self.transactionID(number)
-        let template = PurchaseTemplate.consumable(
-            productID: Self.product, transactionID: id, purchaseDate: Self.moment)
-        var submission = PurchaseSubmission(app: Self.app)
-        submission.keyID = "0123456789abcdef"
-        submission.sourceAddress = "192.0.2.1"
-        submission.claim.productID = Self.product
-        submission.claim.transactionID = id
-        submission.claim.customerID = customer(number)
-        submission.evidence = Array(
-            try SignedPayloadEncoder(authority: authority)
-                .encode(SignedTransactionTemplate(purchase: template, bundleID: "com.example.app")).utf8)
-        return submission
+        return Shop.claim(id, by: customer(number), try Shop.signedTransaction(id, authority))
     }
 
     private func count(_ table: String) throws -> Int {
@@ -141,7 +122,7 @@ final class FilledLedger: Sendable {
         for number in first..<first + count { claims.append(ledger.examine(try submission(number))) }
         let (ledger, examined) = (ledger, claims)
         let start = ContinuousClock.now
-        try await Self.concurrently(64, 0..<count) { number in
+        _ = try await Shop.concurrently(64, count: count) { number, _ in
             let outcome = try await ledger.perform(ClaimPurchase(examined[number]))
             guard outcome.verdict == .accepted, !outcome.isReplayed else {
                 throw BenchmarkError("a purchase was not granted: \(outcome.code)")
@@ -156,19 +137,26 @@ final class FilledLedger: Sendable {
     }
 
     func close() async throws { try await ledger.close() }
+}
 
-    private static func concurrently(
-        _ clients: Int, _ numbers: Range<Int>, _ body: @escaping @Sendable (Int) async throws -> Void
-    ) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for client in 0..<clients {
-                group.addTask {
-                    for number in stride(from: numbers.lowerBound + client, to: numbers.upperBound, by: clients) {
-                        try await body(number)
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
+/// The time of the ledger while it is filled.
+final class FillClock: Sendable {
+    private let time: Mutex<Int64>
+
+    init(_ date: Date) { time = Mutex(Self.milliseconds(date)) }
+
+    var now: AppStoreTime { AppStoreTime(millisecondsSince1970: time.withLock { $0 }) }
+
+    func set(_ date: Date) { time.withLock { $0 = Self.milliseconds(date) } }
+
+    private static func milliseconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970 * 1000) }
+}
+
+/// Operations in one transaction, one after the other.
+struct Together<Operation: LedgerOperation>: LedgerOperation {
+    let operations: [Operation]
+
+    func perform(_ transaction: LedgerTransaction) throws -> [Operation.Outcome] {
+        try operations.map { try $0.perform(transaction) }
     }
 }

@@ -1,5 +1,7 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
+import PurchaseVerification
 import SQLiteFloor
 
 /// Compares a large database with a small one (Benchmarks/README.md): how long a reader waits, and the cost of a
@@ -76,4 +78,124 @@ enum LargeDatabase {
 struct Size {
     var purchases: Int
     var orders: Int
+}
+
+/// A query of clients.
+struct Question {
+    private static let count = 500
+
+    let name: String
+    private let ask: @Sendable (FilledLedger, Int) async throws -> Void
+
+    static let all = [
+        Question("entitlements of a customer") { world, number in
+            let customer = world.customer(number)
+            _ = try await world.answer(EntitlementsOfCustomer(app: FilledLedger.app, customerID: customer))
+        },
+        orders("orders, newest 50", nil, limit: 50),
+        orders("open orders, 50", .created, limit: 50),
+        orders("expired orders, 1", .expired, limit: 1),
+        Question("orders of a customer") { world, number in
+            _ = try await world.answer(
+                OrderList(app: FilledLedger.app, customerID: world.customer(number), limit: 20))
+        },
+        submissions("submissions, newest 50", limit: 50) { _, _, _ in },
+        submissions("submissions of a customer", limit: 10) { $0.customerID = $1.customer($2) },
+        submissions("submissions of a transaction", limit: 10) { filter, world, number in
+            filter.transactionID = world.transaction(number)
+        },
+        submissions("rejected submissions", limit: 50) { filter, _, _ in filter.verdict = .rejected },
+        submissions("submissions of a code", limit: 50) { filter, _, _ in filter.code = "already_claimed" },
+    ]
+
+    private init(_ name: String, _ ask: @escaping @Sendable (FilledLedger, Int) async throws -> Void) {
+        (self.name, self.ask) = (name, ask)
+    }
+
+    private static func orders(_ name: String, _ status: OrderStatus?, limit: Int) -> Question {
+        Question(name) { world, _ in
+            _ = try await world.answer(OrderList(app: FilledLedger.app, status: status, limit: limit))
+        }
+    }
+
+    private static func submissions(
+        _ name: String, limit: Int, _ change: @escaping @Sendable (inout SubmissionFilter, FilledLedger, Int) -> Void
+    ) -> Question {
+        Question(name) { world, number in
+            var filter = SubmissionFilter()
+            change(&filter, world, number)
+            _ = try await world.answer(SubmissionList(app: FilledLedger.app, filter: filter, limit: limit))
+        }
+    }
+
+    /// The median time of an answer.
+    func microseconds(_ world: FilledLedger) async throws -> Double {
+        var times: [Double] = []
+        for number in 0..<Self.count {
+            let start = ContinuousClock.now
+            try await ask(world, number)
+            times.append((ContinuousClock.now - start).seconds * 1_000_000)
+        }
+        return times.sorted()[times.count / 2]
+    }
+}
+
+/// Times side by side, with their ratio and its limit.
+struct ComparisonTable {
+    private let small: String
+    private let large: String
+    private var rows: [String] = []
+
+    init(small: String, large: String) { (self.small, self.large) = (small, large) }
+
+    mutating func add(_ name: String, limit: Double, _ times: (small: Double, large: Double)) {
+        let ratio = times.large / times.small
+        let numbers = [times.small, times.large].map { String(format: "%.0f", $0) }
+        rows.append(
+            "| \(name) | \(numbers[0]) | \(numbers[1]) | \(String(format: "%.2f", ratio))\(ratio > limit ? " (too much)" : "") "
+                + "| \(limit) |")
+    }
+
+    var markdown: String {
+        """
+        small: \(small); large: \(large)
+
+        | µs, median of five rounds | small | large | ratio | at most |
+        |---|---:|---:|---:|---:|
+        \(rows.joined(separator: "\n"))
+        """
+    }
+}
+
+/// Compares purchases of a ledger with the bare loop, which writes the same rows into the same database of the same
+/// size, in turns. The rows of the bare loop are deleted afterwards.
+struct BareLoopComparison {
+    private static let count = 5_000
+    private static let prefix = UInt8(ascii: "9")
+
+    private let world: FilledLedger
+    private let rounds: Int
+
+    init(_ world: FilledLedger, rounds: Int) { (self.world, self.rounds) = (world, rounds) }
+
+    func print() async throws {
+        var ratios: [Double] = []
+        var lines: [String] = []
+        for _ in 0..<rounds {
+            let start = try PurchaseRows.Position(endOf: Connection(world.path))
+            let ledger = 1_000_000 / (try await world.purchaseMicroseconds(count: Self.count))
+            let database = try Connection(world.path)
+            let purchases = try PurchaseRows.read(from: database, after: start).map {
+                $0.shifted(by: Int64(Self.count), prefix: Self.prefix)
+            }
+            guard purchases.count == Self.count else { throw BenchmarkError("\(purchases.count) purchases were read") }
+            let bare = try BareLoop(purchasesPerCommit: 32).run(purchases, path: world.path)
+            try PurchaseRows.delete(purchases, from: database)
+            ratios.append(ledger / bare.perSecond)
+            lines.append(String(format: "%.0f/s beside %.0f/s (%.2f)", ledger, bare.perSecond, ledger / bare.perSecond))
+        }
+        Swift.print(
+            "\(try world.description()): \(String(format: "%.2f", ratios.sorted()[rounds / 2])) of the bare loop, median of "
+                + "\(rounds) rounds: \(lines.joined(separator: ", "))")
+    }
 }

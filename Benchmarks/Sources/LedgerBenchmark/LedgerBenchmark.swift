@@ -7,7 +7,6 @@ import SQLiteFloor
 ///
 ///     ledger-benchmark [PURCHASES] [ROUNDS]
 ///     ledger-benchmark --profile signed|receipts PURCHASES
-///     ledger-benchmark --export FOLDER PURCHASES
 ///     ledger-benchmark --postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS
 ///     ledger-benchmark --merge ORIGINALS [SOCKET_FOLDER PORT]
 @main
@@ -16,11 +15,6 @@ enum LedgerBenchmark {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             switch arguments.first {
-            case "--export":
-                guard arguments.count == 3 else { throw usage }
-                try Claims.export(
-                    count: try number(arguments[2]), authority: try AppStoreAuthority(),
-                    to: URL(fileURLWithPath: arguments[1]))
             case "--profile":
                 guard arguments.count == 3 else { throw usage }
                 try await profile(
@@ -47,7 +41,7 @@ enum LedgerBenchmark {
     }
 
     private static let usage = BenchmarkError(
-        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES | "
+        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | "
             + "--postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS | --merge ORIGINALS [SOCKET_FOLDER PORT]"
     )
 
@@ -57,9 +51,9 @@ enum LedgerBenchmark {
     }
 
     private struct Round {
-        let ledger: PurchaseRun.Result
-        let unauthenticated: PurchaseRun.Result
-        let single: PurchaseRun.Result
+        let ledger: SQLiteRun
+        let unauthenticated: SQLiteRun
+        let single: SQLiteRun
         let bare: BareLoop.Result
     }
 
@@ -81,13 +75,13 @@ enum LedgerBenchmark {
                     try await inFolder { folder in
                         let path = folder.appending(path: "ledger.sqlite").path
                         let run = PurchaseRun(clients: 64, evidence: evidence, authority: authority)
-                        var without = run
-                        without.isAuthenticated = false
                         return Round(
-                            ledger: try await run.run(path: path),
-                            unauthenticated: try await without.run(path: folder.appending(path: "plain.sqlite").path),
-                            single: try await PurchaseRun(clients: 1, evidence: few, authority: authority)
-                                .run(path: folder.appending(path: "single.sqlite").path),
+                            ledger: try await SQLiteRun(run, path: path),
+                            unauthenticated: try await SQLiteRun(
+                                run, path: folder.appending(path: "plain.sqlite").path, isAuthenticated: false),
+                            single: try await SQLiteRun(
+                                PurchaseRun(clients: 1, evidence: few, authority: authority),
+                                path: folder.appending(path: "single.sqlite").path),
                             bare: try await bareLoop(
                                 path, folder.appending(path: "bare.sqlite").path, authority: authority))
                     })
@@ -112,23 +106,23 @@ enum LedgerBenchmark {
     private static func bareLoop(_ ledger: String, _ path: String, authority: AppStoreAuthority) async throws
         -> BareLoop.Result
     {
-        try await PurchaseRun.open(path, authority: authority, isAuthenticated: true).ledger.close()
+        try await SQLiteRun.open(path, authority).ledger.close()
         let purchases = try PurchaseRows.read(from: Connection(ledger), after: .start)
         return try BareLoop(purchasesPerCommit: 32).run(purchases, path: path)
     }
 
-    private static func printRow(_ name: String, _ results: [PurchaseRun.Result], _ bare: [Double]) {
-        func middle(_ value: (PurchaseRun.Result) -> Double) -> Double { median(results.map(value)) }
-        let ratio = median(zip(results, bare).map { $0.perSecond / $1 })
-        let writes = { (result: PurchaseRun.Result) in Double(max(1, result.figures.writes)) }
+    private static func printRow(_ name: String, _ results: [SQLiteRun], _ bare: [Double]) {
+        func middle(_ value: (SQLiteRun) -> Double) -> Double { median(results.map(value)) }
+        let ratio = median(zip(results, bare).map { $0.result.perSecond / $1 })
+        let writes = { (run: SQLiteRun) in Double(max(1, run.figures.writes)) }
         let columns = [
-            text(middle(\.perSecond), 0), text(ratio, 2),
+            text(middle(\.result.perSecond), 0), text(ratio, 2),
             text(middle { $0.figures.processorTime * 1e6 / writes($0) }, 1),
             text(middle { Double($0.figures.statements) / writes($0) }, 1),
             text(middle { Double($0.figures.pages) / writes($0) }, 1),
             text(middle { writes($0) / Double(max(1, $0.figures.transactions)) }, 1),
-            text(middle(\.bytesPerPurchase), 0), text(middle { $0.latency(0.5) * 1000 }, 2),
-            text(middle { $0.latency(0.99) * 1000 }, 2), text(middle { $0.latency(0.999) * 1000 }, 2),
+            text(middle(\.bytesPerPurchase), 0), text(middle { $0.result.latency(0.5) * 1000 }, 2),
+            text(middle { $0.result.latency(0.99) * 1000 }, 2), text(middle { $0.result.latency(0.999) * 1000 }, 2),
         ]
         print("| \(name) | \(columns.joined(separator: " | ")) |")
     }
@@ -138,8 +132,9 @@ enum LedgerBenchmark {
         let authority = try AppStoreAuthority()
         let evidence = try claims.evidence(count: count, authority: authority)
         let result = try await inFolder { folder in
-            try await PurchaseRun(clients: 64, evidence: evidence, authority: authority)
-                .run(path: folder.appending(path: "ledger.sqlite").path)
+            try await SQLiteRun(
+                PurchaseRun(clients: 64, evidence: evidence, authority: authority),
+                path: folder.appending(path: "ledger.sqlite").path)
         }
         printRow(claims.rawValue, [result], [.nan])
     }

@@ -1,23 +1,42 @@
+import BenchmarkShop
 import EvidenceMint
 import Foundation
 import PurchaseLedger
-import PurchaseVerification
 import SQLiteFloor
 
-/// Purchases through the ledger: verified, decided, granted and recorded with their evidence, each answered after its
-/// commit is on the disk.
+/// The evidence that is submitted: one purchase each, and none twice.
+enum Claims: String, CaseIterable {
+    case signedTransactions = "signed transactions"
+    case appReceipts = "app receipts"
+
+    static func transactionID(_ number: Int) -> String { "\(2_000_000_000_000_000 + number * 7)" }
+    /// Two purchases of each customer, far from each other.
+    static func customer(_ number: Int, of count: Int) -> String { "customer-\(number * 7919 % max(1, count / 2))" }
+
+    func evidence(count: Int, authority: AppStoreAuthority) throws -> [[UInt8]] {
+        try (0..<count).map { number in
+            switch self {
+            case .signedTransactions: try Shop.signedTransaction(Self.transactionID(number), authority)
+            case .appReceipts: try Shop.appReceipt(Self.transactionID(number), authority)
+            }
+        }
+    }
+}
+
+/// Purchases through ledgers with one database: verified, decided, granted and recorded with their evidence, each
+/// answered after its commit is on the disk.
 struct PurchaseRun {
+    /// The number of clients of each ledger.
     let clients: Int
     let evidence: [[UInt8]]
     let authority: AppStoreAuthority
-    /// Whether entries are authenticated, as required for the Merkle log.
-    var isAuthenticated = true
+    /// Whether all purchases belong to one customer.
+    var isHotSpot = false
 
-    /// The results of a run.
     struct Result {
         let perSecond: Double
-        let bytesPerPurchase: Double
-        let figures: WriterFigures
+        /// That of the process, for each purchase.
+        let processorTime: Double
         /// Seconds from the submission to the answer, in order.
         let latencies: [Double]
 
@@ -26,72 +45,88 @@ struct PurchaseRun {
         }
     }
 
-    static func open(_ path: String, authority: AppStoreAuthority, isAuthenticated: Bool) async throws -> (
-        ledger: PurchaseLedger, database: SQLiteDatabase
-    ) {
-        let database = try SQLiteDatabase(path: path)
-        let now = Timestamp(millisecondsSince1970: Int64(Claims.moment.timeIntervalSince1970 * 1000) + 60_000)
-        try await LedgerMigrations.migrate(database, now: now.millisecondsSince1970)
-        let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
-            try TrustAnchor(certificate: $0.certificate)
-        }
-        var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
-        app.products = [Claims.product: RegisteredProduct(kind: .consumable)]
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { now },
-            entryKey: isAuthenticated ? try EntryKey.openOrCreate(at: path + ".key") : nil)
-        return (ledger, database)
-    }
-
-    func run(path: String) async throws -> Result {
-        let (ledger, database) = try await Self.open(path, authority: authority, isAuthenticated: isAuthenticated)
+    func run(_ ledgers: [PurchaseLedger]) async throws -> Result {
         let count = evidence.count
-        let submissions = evidence.enumerated().map { number, evidence in
-            var submission = PurchaseSubmission(app: "example")
-            submission.keyID = "0123456789abcdef"
-            submission.sourceAddress = "192.0.2.1"
-            submission.claim.productID = Claims.product
-            submission.claim.transactionID = Claims.transactionID(number)
-            submission.claim.customerID = Claims.customer(number, of: count)
-            submission.evidence = evidence
-            return submission
+        let claims = evidence.enumerated().map { number, evidence in
+            let customer = isHotSpot ? "customer" : Claims.customer(number, of: count)
+            return Shop.claim(Claims.transactionID(number), by: customer, evidence)
         }
-        let empty = try size(path)
-        let before = database.writerFigures
-        let clients = clients
-        let start = ContinuousClock.now
-        let answers = try await withThrowingTaskGroup(of: [Double].self) { group in
-            for client in 0..<clients {
-                group.addTask {
-                    var latencies: [Double] = []
-                    for number in stride(from: client, to: submissions.count, by: clients) {
-                        let start = ContinuousClock.now
-                        let outcome = try await ledger.submit(submissions[number])
-                        guard outcome.verdict == .accepted && !outcome.isReplayed else { continue }
-                        latencies.append((ContinuousClock.now - start).seconds)
-                    }
-                    return latencies
-                }
+        let (start, time) = (ContinuousClock.now, processTime())
+        let answers = try await Shop.concurrently(clients * ledgers.count, count: count) { number, client in
+            let start = ContinuousClock.now
+            let outcome = try await ledgers[client % ledgers.count].submit(claims[number])
+            guard outcome.verdict == .accepted, !outcome.isReplayed else {
+                throw BenchmarkError("purchase \(number) was not granted: \(outcome.code)")
             }
-            return try await group.reduce(into: []) { $0 += $1 }
+            return (ContinuousClock.now - start).seconds
         }
         let seconds = (ContinuousClock.now - start).seconds
+        return Result(
+            perSecond: Double(count) / seconds, processorTime: (processTime() - time) / Double(count),
+            latencies: answers.sorted())
+    }
+}
+
+/// A run in a new SQLite file.
+struct SQLiteRun {
+    let result: PurchaseRun.Result
+    let bytesPerPurchase: Double
+    let figures: WriterFigures
+
+    /// - Parameter isAuthenticated: whether entries have codes, as required for the Merkle log.
+    static func open(
+        _ path: String, _ authority: AppStoreAuthority, isAuthenticated: Bool = true
+    ) async throws -> (ledger: PurchaseLedger, database: SQLiteDatabase) {
+        let database = try SQLiteDatabase(path: path)
+        let key = isAuthenticated ? try EntryKey.openOrCreate(at: path + ".key") : nil
+        return (try await Shop.open(database, authority, entryKey: key), database)
+    }
+
+    init(_ run: PurchaseRun, path: String, isAuthenticated: Bool = true) async throws {
+        let (ledger, database) = try await Self.open(path, run.authority, isAuthenticated: isAuthenticated)
+        let (empty, before) = (try Self.size(path), database.writerFigures)
+        result = try await run.run([ledger])
         var figures = database.writerFigures
         try await ledger.close()
-        guard answers.count == count else {
-            throw BenchmarkError("\(answers.count) of \(count) purchases were granted")
-        }
         figures.transactions -= before.transactions
         figures.writes -= before.writes
         figures.statements -= before.statements
         figures.pages -= before.pages
         figures.processorTime -= before.processorTime
-        return Result(
-            perSecond: Double(count) / seconds, bytesPerPurchase: Double(try size(path) - empty) / Double(count),
-            figures: figures, latencies: answers.sorted())
+        self.figures = figures
+        bytesPerPurchase = Double(try Self.size(path) - empty) / Double(run.evidence.count)
     }
 
-    private func size(_ path: String) throws -> Int {
+    private static func size(_ path: String) throws -> Int {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    }
+}
+
+/// A run of servers that share a PostgreSQL.
+struct PostgreSQLRun {
+    let result: PurchaseRun.Result
+    let figures: PostgreSQLWriterFigures
+
+    static func open(
+        _ url: String, _ authority: AppStoreAuthority, _ key: EntryKey
+    ) async throws -> (ledger: PurchaseLedger, database: PostgreSQLDatabase) {
+        let database = try PostgreSQLDatabase(url: url)
+        return (try await Shop.open(database, authority, entryKey: key), database)
+    }
+
+    init(_ run: PurchaseRun, _ url: String, servers: Int = 1, key: EntryKey) async throws {
+        var opened: [(ledger: PurchaseLedger, database: PostgreSQLDatabase)] = []
+        for _ in 0..<servers { opened.append(try await Self.open(url, run.authority, key)) }
+        let before = opened.map(\.database.writerFigures)
+        result = try await run.run(opened.map(\.ledger))
+        var figures = PostgreSQLWriterFigures()
+        for (after, before) in zip(opened.map(\.database.writerFigures), before) {
+            figures.transactions += after.transactions - before.transactions
+            figures.writes += after.writes - before.writes
+            figures.roundTrips += after.roundTrips - before.roundTrips
+            figures.statements += after.statements - before.statements
+        }
+        self.figures = figures
+        for server in opened { try await server.ledger.close() }
     }
 }

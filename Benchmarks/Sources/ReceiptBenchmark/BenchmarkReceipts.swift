@@ -58,9 +58,7 @@ struct BenchmarkReceipts {
 
     /// The smallest receipt of each size that Apple signed. The corpus has no large receipts with today's SHA-256.
     private static func real(_ corpus: URL) throws -> [BenchmarkReceipt] {
-        let items = try JSONDecoder().decode(
-            CorpusManifest.self, from: Data(contentsOf: corpus.appending(path: "MANIFEST.json"))
-        ).items
+        let items = try CorpusManifest.items(of: corpus)
         func pick(_ name: String, _ purchases: ClosedRange<Int>, digest: String? = nil) throws -> BenchmarkReceipt {
             let fitting = items.filter {
                 $0.kind == "app-receipt" && $0.expected?.verdict == "genuine" && $0.file.hasSuffix(".b64")
@@ -145,8 +143,14 @@ struct Mint {
     }
 }
 
-private struct CorpusManifest: Decodable {
-    let items: [Item]
+/// The list of the corpus.
+struct CorpusManifest: Decodable {
+    private let items: [Item]
+
+    static func items(of corpus: URL) throws -> [Item] {
+        let json = try Data(contentsOf: corpus.appending(path: "MANIFEST.json"))
+        return try JSONDecoder().decode(CorpusManifest.self, from: json).items
+    }
 
     struct Item: Decodable {
         let file: String
@@ -155,12 +159,15 @@ private struct CorpusManifest: Decodable {
         let bundleID: String?
         let purchases: Int?
         let digest: String?
+        /// Of the signature of a transaction receipt.
+        let version: Int?
         let expected: Expected?
 
         enum CodingKeys: String, CodingKey {
             case file, bytes, kind, digest, expected
             case bundleID = "bundle_id"
             case purchases = "in_app_count"
+            case version = "signature_version"
         }
     }
 

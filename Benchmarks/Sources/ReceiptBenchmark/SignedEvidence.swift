@@ -1,3 +1,4 @@
+import Crypto
 import EvidenceMint
 import Foundation
 import PurchaseVerification
@@ -29,9 +30,9 @@ struct SignedEvidence {
 
     /// Real evidence of the corpus: of each kind of signed data the longest, which has the most claims.
     static func real(_ corpus: URL) throws -> [SignedEvidence] {
-        let items = try JSONDecoder().decode(
-            Manifest.self, from: Data(contentsOf: corpus.appending(path: "MANIFEST.json"))
-        ).items.filter { $0.expected?.verdict?.hasPrefix("genuine") == true }
+        let items = try CorpusManifest.items(of: corpus).filter {
+            $0.expected?.verdict?.hasPrefix("genuine") == true
+        }
         func pick(_ name: String, _ kind: String, version: Int? = nil) throws -> SignedEvidence {
             let fitting = items.filter { $0.kind == kind && $0.version == version }
             guard let item = fitting.max(by: { ($0.bytes, $0.file) < ($1.bytes, $1.file) }) else {
@@ -108,25 +109,164 @@ struct SignedEvidence {
             try Data(certificate).write(to: folder.appending(path: "\(name).trusted-\(number).der"))
         }
     }
+}
 
-    private struct Manifest: Decodable {
-        struct Item: Decodable {
-            struct Expected: Decodable {
-                let verdict: String?
-            }
+/// The contenders for all evidence other than app receipts.
+enum SignedEvidenceRow: String, CaseIterable {
+    case floor
+    case assayHot = "assay-hot"
+    case assayHotStrings = "assay-hot-strings"
+    case assayFirstSight = "assay-first-sight"
+}
 
-            let file: String
-            let bytes: Int
-            let kind: String
-            let version: Int?
-            let expected: Expected?
-
-            enum CodingKeys: String, CodingKey {
-                case file, bytes, kind, expected
-                case version = "signature_version"
-            }
+extension SignedEvidence {
+    /// The description in the tables.
+    func title(_ row: SignedEvidenceRow) -> String {
+        switch row {
+        case .floor where name.hasPrefix("receipt"): "floor R: digest and RSA verification, key ready"
+        case .floor: "floor P: digest and P-256 verification, key ready, each signature"
+        case .assayHot where name.hasPrefix("receipt"): "Assay, certificate seen before"
+        case .assayHot: "Assay, chain seen before, all claims decoded"
+        case .assayHotStrings: "Assay, seen before, every field read"
+        case .assayFirstSight: "Assay, first sight"
         }
+    }
 
-        let items: [Item]
+    func contenderName(_ row: SignedEvidenceRow) -> String { "\(name)/\(row.rawValue)" }
+
+    /// All contenders of this evidence.
+    func contenders() throws -> [Contender] { try SignedEvidenceRow.allCases.map(contender) }
+
+    func contender(_ row: SignedEvidenceRow) throws -> Contender {
+        let (evidence, policies, floor) = (evidence, Self.policies, parts.floor)
+        let anchors = try trusted.isEmpty ? TrustAnchor.apple : trusted.map { try TrustAnchor(certificate: $0) }
+        let warmed = PurchaseVerifier(anchors: anchors)
+        let first = try warmed.verify(evidence, policies: policies)
+        let run: () throws -> Int =
+            switch row {
+            case .floor:
+                {
+                    guard floor() else { throw BenchmarkError("floor: invalid") }
+                    return 1
+                }
+            case .assayHot:
+                { try warmed.verify(evidence, policies: policies).kind == first.kind ? 1 : 0 }
+            case .assayHotStrings:
+                { try warmed.verify(evidence, policies: policies).everythingRead() }
+            case .assayFirstSight:
+                {
+                    let verifier = PurchaseVerifier(anchors: anchors)
+                    return try verifier.verify(evidence, policies: policies).kind == first.kind ? 1 : 0
+                }
+            }
+        return Contender(name: contenderName(row), title: title(row), run: run)
+    }
+
+    /// The checks that a server makes on all evidence.
+    private static var policies: [any PurchasePolicy] { [EnvironmentPolicy(accepting: [.production, .sandbox])] }
+}
+
+extension VerifiedEvidence {
+    /// Reads every typed field that is costly to read, and adds up their contents.
+    func everythingRead() -> Int {
+        switch self {
+        case .transactionReceipt(let receipt):
+            var sum = receipt.transactionID.utf8.count + receipt.productID.utf8.count
+            for text in [
+                receipt.originalTransactionID, receipt.bundleID, receipt.applicationVersion, receipt.webOrderLineItemID,
+                receipt.subscriptionGroupIdentifier, receipt.uniqueIdentifier, receipt.uniqueVendorIdentifier,
+                receipt.ownershipType?.rawValue,
+            ] { sum += text?.utf8.count ?? 0 }
+            for number in [
+                receipt.quantity, receipt.productAppleID, receipt.appAppleID, receipt.versionExternalIdentifier,
+            ] { sum &+= Int(truncatingIfNeeded: number ?? 0) }
+            sum += (receipt.isTrialPeriod == true ? 1 : 0) + (receipt.isInIntroOfferPeriod == true ? 1 : 0)
+            return sum
+        // The claims of signed data are already decoded.
+        case .signedTransaction(let content): return content.productID.utf8.count
+        case .signedRenewalInfo(let content): return content.productID?.utf8.count ?? 0
+        case .appTransaction(let content): return content.bundleID?.utf8.count ?? 0
+        case .notification(let content): return content.bundleID?.utf8.count ?? 0
+        case .realtimeRequest(let content): return content.productID?.utf8.count ?? 0
+        case .appReceipt(let receipt): return receipt.everythingRead()
+        }
+    }
+}
+
+/// The parts of signed evidence that the floors need: each signature in it, the content that it covers, and the signer.
+/// Like `ReceiptParts`, it is a separate reader.
+struct SignedEvidenceParts {
+    /// The description of the evidence.
+    let words: String
+    /// Checks every signature of the evidence once, with keys and signatures decoded in advance; those of certificates
+    /// are not checked.
+    let floor: () -> Bool
+
+    init(_ evidence: [UInt8]) throws {
+        let text = String(decoding: evidence, as: UTF8.self)
+        guard text.contains(".") else {
+            (words, floor) = try Self.transactionReceipt(text)
+            return
+        }
+        let signatures = try Self.signatures(text)
+        words = "\(signatures.count) P-256 signature\(signatures.count == 1 ? "" : "s")"
+        floor = { signatures.allSatisfy { $0.isValid() } }
+    }
+
+    /// The signature of a JWS and of every JWS in it.
+    private static func signatures(_ jws: String) throws -> [ReadyJWS] {
+        let parts = jws.split(separator: ".").map(String.init)
+        guard parts.count == 3,
+            let header = try JSONSerialization.jsonObject(with: try decoded(parts[0])) as? [String: Any],
+            let leaf = (header["x5c"] as? [String])?.first.flatMap({ Data(base64Encoded: $0) })
+        else { throw BenchmarkError("signed data is not as expected") }
+        let payload = try decoded(parts[1])
+        let nested = String(decoding: payload, as: UTF8.self).split(separator: "\"").filter { $0.hasPrefix("eyJ") }
+        let key = try CertificateParts(der: [UInt8](leaf)).publicKeyInfo
+        let own = ReadyJWS(
+            signingInput: Array("\(parts[0]).\(parts[1])".utf8),
+            key: try P256.Signing.PublicKey(derRepresentation: key),
+            signature: try P256.Signing.ECDSASignature(rawRepresentation: try decoded(parts[2])))
+        return [own] + (try nested.flatMap { try signatures(String($0)) })
+    }
+
+    private static func decoded(_ base64URL: String) throws -> Data {
+        let plain = base64URL.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - plain.count % 4) % 4)
+        guard let data = Data(base64Encoded: plain + padding) else { throw BenchmarkError("no base64url") }
+        return data
+    }
+
+    private static func transactionReceipt(_ base64: String) throws -> (String, () -> Bool) {
+        guard let list = Data(base64Encoded: base64).map({ String(decoding: $0, as: UTF8.self) }),
+            let field = try value("signature", list), let purchaseInfo = try value("purchase-info", list),
+            let version = field.first, (2...4).contains(version)
+        else { throw BenchmarkError("the transaction receipt is not as expected") }
+        let size = version == 2 ? 128 : 256
+        let certificate = try CertificateParts(der: Array(field[(1 + size + 4)...]))
+        let signature = try ReadySignature(
+            [version] + purchaseInfo, isSHA1: version < 4, signature: Array(field[1...size]),
+            key: certificate.publicKeyInfo)
+        return ("version \(version), RSA-\(size * 8), \(version < 4 ? "SHA-1" : "SHA-256")", signature.isValid)
+    }
+
+    private static func value(_ key: String, _ list: String) throws -> [UInt8]? {
+        guard let start = list.range(of: "\"\(key)\" = \"")?.upperBound,
+            let end = list[start...].firstIndex(of: "\"")
+        else { return nil }
+        return Data(base64Encoded: String(list[start..<end])).map { [UInt8]($0) }
+    }
+}
+
+/// One P-256 verification with everything prepared in advance: only the digest and the signature check remain.
+private struct ReadyJWS {
+    let signingInput: [UInt8]
+    let key: P256.Signing.PublicKey
+    let signature: P256.Signing.ECDSASignature
+
+    func isValid() -> Bool {
+        var hash = SHA256()
+        signingInput.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        return key.isValidSignature(signature, for: hash.finalize())
     }
 }

@@ -1,10 +1,15 @@
+import BenchmarkShop
 import EvidenceMint
 import Foundation
 import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 import PurchaseLedger
 import PurchaseServer
-import PurchaseVerification
+import SQLiteFloor
 import ServiceLifecycle
+import Synchronization
 
 /// Purchases at half of the maximum rate, without and with a webhook to a receiver on loopback, in turns.
 ///
@@ -67,20 +72,15 @@ struct PacedResult: Sendable {
 struct BenchmarkWorld {
     private let authority: AppStoreAuthority
     private let evidence: [[UInt8]]
-    private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
     private static let clients = 32
 
     init(purchases: Int) throws {
         let authority = try AppStoreAuthority()
         self.authority = authority
-        evidence = try (0..<purchases).map { number in
-            let purchase = PurchaseTemplate.consumable(
-                productID: "com.example.app.coins", transactionID: "\(2_000_000_000_000_000 + number)",
-                purchaseDate: Self.moment)
-            let template = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
-            return Array(try SignedPayloadEncoder(authority: authority).encode(template).utf8)
-        }
+        evidence = try (0..<purchases).map { try Shop.signedTransaction(Self.transactionID($0), authority) }
     }
+
+    private static func transactionID(_ number: Int) -> String { "\(2_000_000_000_000_000 + number)" }
 
     /// Submits all claims in a separate folder.
     ///
@@ -94,12 +94,8 @@ struct BenchmarkWorld {
         configuration.port = 0
         configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
         configuration.record.folder = folder.path
-        configuration.anchors = try [authority.receipts.root, authority.signedPayload.root].map {
-            try TrustAnchor(certificate: $0.certificate)
-        }
-        var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
-        app.products = ["com.example.app.coins": RegisteredProduct(kind: .consumable)]
-        configuration.apps = [app.id: app]
+        configuration.anchors = try Shop.anchors(authority)
+        configuration.apps = [Shop.app.id: Shop.app]
         let receiver = try await CountingReceiver()
         if isDelivering { configuration.webhooks = webhooks(receiver) }
         let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
@@ -134,43 +130,73 @@ struct BenchmarkWorld {
     ) async throws -> PacedResult {
         let (evidence, clients) = (evidence, Self.clients)
         let start = ContinuousClock.now
-        let waited = try await withThrowingTaskGroup(of: Double.self) { group in
-            for client in 0..<clients {
-                group.addTask {
-                    var waited = 0.0
-                    for number in stride(from: client, to: evidence.count, by: clients) {
-                        var begin = ContinuousClock.now
-                        if let rate {
-                            begin = start + .seconds(Double(number) / rate)
-                            try await Task.sleep(until: begin, clock: .continuous)
-                        }
-                        var submission = PurchaseSubmission(app: "example")
-                        submission.claim.productID = "com.example.app.coins"
-                        submission.claim.transactionID = "\(2_000_000_000_000_000 + number)"
-                        submission.claim.customerID = "customer-\(number % 997)"
-                        submission.evidence = evidence[number]
-                        _ = try await ledger.submit(submission)
-                        waited += Self.seconds(ContinuousClock.now - begin)
-                    }
-                    return waited
-                }
+        let waited = try await Shop.concurrently(clients, count: evidence.count) { number, _ in
+            var begin = ContinuousClock.now
+            if let rate {
+                begin = start + .seconds(Double(number) / rate)
+                try await Task.sleep(until: begin, clock: .continuous)
             }
-            return try await group.reduce(0, +)
+            let customer = "customer-\(number % 997)"
+            _ = try await ledger.submit(Shop.claim(Self.transactionID(number), by: customer, evidence[number]))
+            return (ContinuousClock.now - begin).seconds
         }
         var result = PacedResult()
-        result.perSecond = Double(evidence.count) / Self.seconds(ContinuousClock.now - start)
-        result.latency = waited / Double(evidence.count)
+        result.perSecond = Double(evidence.count) / (ContinuousClock.now - start).seconds
+        result.latency = waited.reduce(0, +) / Double(evidence.count)
         guard isDelivering else { return result }
         let deadline = ContinuousClock.now + .seconds(60)
         while receiver.count < evidence.count, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(5))
         }
         result.deliveries = receiver.count
-        result.deliveriesPerSecond = Double(receiver.count) / Self.seconds(ContinuousClock.now - start)
+        result.deliveriesPerSecond = Double(receiver.count) / (ContinuousClock.now - start).seconds
         return result
     }
+}
 
-    private static func seconds(_ duration: Duration) -> Double {
-        Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+/// A receiver on loopback that answers 204 and counts.
+final class CountingReceiver: Sendable {
+    private let counted = Atomic(0)
+    private let channel: any Channel
+    let port: Int
+
+    var count: Int { counted.load(ordering: .relaxed) }
+
+    init() async throws {
+        let holder = Holder()
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup(numberOfThreads: 1))
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(Handler(holder))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        port = channel.localAddress?.port ?? 0
+        holder.receiver.withLock { $0 = self }
+    }
+
+    func close() async throws { try await channel.close() }
+
+    private final class Holder: Sendable {
+        let receiver = Mutex<CountingReceiver?>(nil)
+    }
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private let holder: Holder
+
+        init(_ holder: Holder) { self.holder = holder }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .end = unwrapInboundIn(data) else { return }
+            holder.receiver.withLock { _ = $0?.counted.add(1, ordering: .relaxed) }
+            let head = HTTPResponseHead(version: .http1_1, status: .noContent)
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
     }
 }

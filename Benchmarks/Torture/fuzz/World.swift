@@ -59,7 +59,7 @@ struct World {
         genuine = try (samples + receipts + signedPayload).compactMap { sample in
             let verdict = Verdict(verifier, sample.evidence)
             if sample.isGenuine, let error = verdict.error { throw error }
-            return verdict.verified
+            return verdict.evidence
         }
         payload = try PayloadTarget(minted)
         certificate = try CertificateTarget(minted)
@@ -77,9 +77,9 @@ struct World {
         demand(
             verdict.error == inspection.firstFailure,
             "verify says \(verdict.words), inspect \(inspection.firstFailure?.description ?? "nothing")")
-        if let verified = verdict.verified {
+        if let verified = verdict.evidence {
             let fresh = Verdict(PurchaseVerifier(anchors: anchors ?? trust.anchors), evidence)
-            demand(verified == fresh.verified, "a fresh verifier says: \(fresh.words)")
+            demand(verified == fresh.evidence, "a fresh verifier says: \(fresh.words)")
             demand(genuine.contains { $0.saysTheSame(as: verified) }, "evidence was accepted that nobody made")
             demand(verified.isRead(in: inspection), "inspect reads another content")
         }
@@ -99,22 +99,6 @@ struct World {
         if let receipt = inspection.receipt { ReceiptReading.check(receipt) }
         if let receipt = inspection.transactionReceipt { TransactionReceiptTarget.check(receipt) }
     }
-}
-
-/// The verdict of a verifier on evidence.
-struct Verdict {
-    private(set) var verified: VerifiedEvidence?
-    private(set) var error: VerificationError?
-
-    init(_ verifier: PurchaseVerifier, _ evidence: [UInt8]) {
-        do throws(VerificationError) {
-            verified = try verifier.verify(evidence, policies: [])
-        } catch {
-            self.error = error
-        }
-    }
-
-    var words: String { error?.description ?? "accepted" }
 }
 
 extension VerifiedEvidence {
@@ -145,5 +129,28 @@ extension VerifiedEvidence {
         case .notification(let content): inspection.content?.payload == content.payload
         case .realtimeRequest(let content): inspection.content?.payload == content.payload
         }
+    }
+}
+
+extension World {
+    /// The start of every container: `pkcs7-signedData`, and an explicit tag, both of indefinite length.
+    private static let opening: [UInt8] =
+        [0x30, 0x80, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02, 0xA0, 0x80]
+
+    /// The SignedPayload of a sample with the ends of the open lengths around it.
+    static func insideIndefinite(_ sample: Sample) -> [UInt8] {
+        (DERTree(sample.bytes)?[1, 0]?.bytes ?? sample.bytes) + [0, 0, 0, 0]
+    }
+
+    /// The bytes inside two open lengths, and inside forty. The same value in DER, written by independent code, has the
+    /// same verdict.
+    func checkIndefinite(_ bytes: [UInt8]) {
+        let evidence = Self.opening + bytes
+        let inspection = checkVerdict(of: evidence)
+        checkVerdict(of: [UInt8](repeating: 0x30, count: 80).enumerated().map { $0 % 2 == 0 ? $1 : 0x80 } + bytes)
+        guard inspection.containerBytes != nil, let tree = DERTree(evidence) else { return }
+        let definite = warmed.inspect(tree.inDefiniteLengths.bytes, policies: [])
+        demand(definite.firstFailure == inspection.firstFailure, "the same in DER fails otherwise")
+        demand(definite.receipt == inspection.receipt, "the same in DER reads otherwise")
     }
 }

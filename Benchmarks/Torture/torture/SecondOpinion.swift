@@ -114,22 +114,10 @@ import PurchaseVerification
             let inspection = trust.freshVerifier.inspect(bytes, policies: [])
             let refusal = Self.refusal(inspection)
             let moment = inspection.receipt?.creationDate.map(Self.seconds) ?? fallback
-            let opinion = openSSL(bytes, moment)
-            switch (refusal, opinion.accepts) {
-            case (nil, true): tally.bothAccept += 1
-            case (.some, false): tally.bothRefuse += 1
-            case (let code?, true):
-                if let reason = StricterRules.reasons[code] ?? reasonToMissSigner(code) {
-                    tally.onlyOther.add("\(code.rawValue) | \(reason)")
-                } else {
-                    tally.unexplained.append("only OpenSSL accepts \(name): \(code.rawValue)")
-                }
-            case (nil, false):
-                if let reason = reasonToAccept(moment) {
-                    tally.onlyCore.add(reason)
-                } else {
-                    tally.unexplained.append("only the core accepts \(name): \(opinion.reason)")
-                }
+            tally.note(name, refusal, openSSL(bytes, moment)) { code in
+                StricterRules.reasons[code] ?? reasonToMissSigner(code)
+            } weaker: {
+                reasonToAccept(moment)
             }
         }
 

@@ -69,7 +69,8 @@ enum SignedPayloadOpinion {
         try process.run()
         process.waitUntilExit()
         let verdicts = String(decoding: try Data(contentsOf: output), as: UTF8.self).split(separator: "\n").map {
-            JWSOpinion($0.split(separator: "\t").map(String.init))
+            let fields = $0.split(separator: "\t").map(String.init)
+            return (fields.count > 1 && fields[1] == "accepted", fields.count > 2 ? fields[2] : "no reason given")
         }
         guard process.terminationStatus == 0, verdicts.count == cases.count else { throw OpinionError.noAnswer }
         return verdicts
@@ -89,15 +90,7 @@ enum OpinionError: Error {
 }
 
 /// The verdict of Apple's library.
-struct JWSOpinion {
-    let accepts: Bool
-    let reason: String
-
-    init(_ fields: [String]) {
-        accepts = fields.count > 1 && fields[1] == "accepted"
-        reason = fields.count > 2 ? fields[2] : "no reason given"
-    }
-}
+typealias JWSOpinion = (accepts: Bool, reason: String)
 
 /// One JWS for both verifiers.
 struct JWSCase {
@@ -117,23 +110,12 @@ struct JWSCase {
             "form", "segments", "date of signing", "header", "certificate path", "marker extensions", "signing key",
             "signature",
         ])
-        switch (refusal, opinion.accepts) {
-        case (nil, true): tally.bothAccept += 1
-        case (.some, false): tally.bothRefuse += 1
-        case (let code?, true):
-            if let reason = StricterRules.ofSignedPayload[code] {
-                tally.onlyOther.add("\(code.rawValue) | \(reason)")
-            } else {
-                tally.unexplained.append("only Apple's library accepts \(name): \(code.rawValue)")
-            }
         // Apple's library reads the whole JSON first; the core reads it only after the signature was verified.
-        case (nil, false) where inspection.content == nil: tally.bothRefuse += 1
-        case (nil, false):
-            if let reason = StricterRules.ofApplesLibrary.first(where: { opinion.reason.contains($0.key) }) {
-                tally.onlyCore.add(reason.value)
-            } else {
-                tally.unexplained.append("only the core accepts \(name): \(opinion.reason)")
-            }
+        if refusal == nil, !opinion.accepts, inspection.content == nil { return tally.bothRefuse += 1 }
+        tally.note(name, refusal, opinion, by: "Apple's library") { code in
+            StricterRules.ofSignedPayload[code]
+        } weaker: {
+            StricterRules.ofApplesLibrary.first { opinion.reason.contains($0.key) }?.value
         }
     }
 }
@@ -144,15 +126,15 @@ enum JWSMutation {
 
     /// Those that are signed again, with the key of the minted leaf, need minted data.
     static let all: [(name: String, isMintedOnly: Bool, change: Change)] = [
-        ("of bytes of the text", false, { bytes, _, generator in changed(bytes, &generator) }),
+        ("of bytes of the text", false, { bytes, _, generator in ByteMutation.changed(bytes, &generator) }),
         (
             "of bytes of a part", false,
             { bytes, _, generator in
                 guard var jws = LooseJWS(bytes) else { return bytes }
                 switch generator.below(3) {
-                case 0: jws.header = changed(jws.header, &generator)
-                case 1: jws.payload = changed(jws.payload, &generator)
-                default: jws.signature = changed(jws.signature, &generator)
+                case 0: jws.header = ByteMutation.changed(jws.header, &generator)
+                case 1: jws.payload = ByteMutation.changed(jws.payload, &generator)
+                default: jws.signature = ByteMutation.changed(jws.signature, &generator)
                 }
                 return jws.bytes
             }
@@ -162,9 +144,9 @@ enum JWSMutation {
             { bytes, store, generator in
                 signedAgain(bytes, store) { jws in
                     if generator.below(2) == 0 {
-                        jws.header = changed(jws.header, &generator)
+                        jws.header = ByteMutation.changed(jws.header, &generator)
                     } else {
-                        jws.payload = changed(jws.payload, &generator)
+                        jws.payload = ByteMutation.changed(jws.payload, &generator)
                     }
                 }
             }
@@ -177,9 +159,8 @@ enum JWSMutation {
                     guard certificates.count == 3 else { return }
                     let number = generator.below(3)
                     guard var tree = DERTree(certificates[number]) else { return }
-                    let all = StructureMutation.allCases
                     var inner = generator
-                    all[generator.below(all.count)].apply(to: &tree, &generator) { changed($0, &inner) }
+                    StructureMutation.change(&tree, &generator) { ByteMutation.changed($0, &inner) }
                     certificates[number] = tree.bytes
                     jws.header = LooseJWS.header(certificates)
                 }
@@ -196,11 +177,5 @@ enum JWSMutation {
         change(&jws)
         jws.signature = Digests.signature(of: Data(jws.signingInput), key) ?? []
         return jws.bytes
-    }
-
-    private static func changed(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
-        guard !bytes.isEmpty else { return [0] }
-        let all = ByteMutation.allCases
-        return all[generator.below(all.count)].applied(to: bytes, within: 0..<bytes.count, &generator)
     }
 }

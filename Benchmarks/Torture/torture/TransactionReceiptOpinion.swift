@@ -52,12 +52,12 @@ import PurchaseVerification
         static let signedAgain = "of purchase info, signed again"
 
         static let all: [(name: String, change: Change)] = [
-            ("of bytes of the list", { bytes, _, generator in bytes = changed(bytes, &generator) }),
+            ("of bytes of the list", { bytes, _, generator in bytes = ByteMutation.changed(bytes, &generator) }),
             (
                 "of bytes of the signature field",
                 { bytes, _, generator in
                     guard var receipt = LooseTransactionReceipt(bytes) else { return }
-                    receipt.field = changed(receipt.field, &generator)
+                    receipt.field = ByteMutation.changed(receipt.field, &generator)
                     bytes = receipt.bytes
                 }
             ),
@@ -67,9 +67,8 @@ import PurchaseVerification
                     guard let receipt = LooseTransactionReceipt(bytes), let parts = receipt.parts,
                         var tree = DERTree(parts.certificate)
                     else { return }
-                    let all = StructureMutation.allCases
                     var inner = generator
-                    all[generator.below(all.count)].apply(to: &tree, &generator) { changed($0, &inner) }
+                    StructureMutation.change(&tree, &generator) { ByteMutation.changed($0, &inner) }
                     bytes = receipt.with(certificate: tree.bytes).bytes
                 }
             ),
@@ -81,18 +80,12 @@ import PurchaseVerification
                 let known = EvidenceMint.TransactionReceiptVersion(rawValue: version),
                 case .rsa(let key) = store.authority.transactionReceiptLeaf(known).privateKey, let parts = receipt.parts
             else { return }
-            receipt.purchaseInfo = changed(receipt.purchaseInfo, &generator)
+            receipt.purchaseInfo = ByteMutation.changed(receipt.purchaseInfo, &generator)
             let message = Data([version] + receipt.purchaseInfo)
             guard let signature = Digests.signature(of: message, key, isSHA256: version == 4) else { return }
             let rest = receipt.field[(1 + parts.signature.count)...]
             receipt.field = [version] + signature + rest
             bytes = receipt.bytes
-        }
-
-        private static func changed(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
-            guard !bytes.isEmpty else { return [0] }
-            let all = ByteMutation.allCases
-            return all[generator.below(all.count)].applied(to: bytes, within: 0..<bytes.count, &generator)
         }
     }
 
@@ -130,17 +123,8 @@ import PurchaseVerification
             let moment =
                 inspection.transactionReceipt.map { OpinionCase.seconds($0.purchaseDate) }
                 ?? LooseTransactionReceipt(bytes)?.purchaseSeconds ?? fallback
-            let opinion = openSSL(moment)
-            switch (refusal, opinion.accepts) {
-            case (nil, true): tally.bothAccept += 1
-            case (.some, false): tally.bothRefuse += 1
-            case (let code?, true):
-                if let reason = StricterRules.ofTransactionReceipts[code] ?? StricterRules.reasons[code] {
-                    tally.onlyOther.add("\(code.rawValue) | \(reason)")
-                } else {
-                    tally.unexplained.append("only OpenSSL accepts \(name): \(code.rawValue)")
-                }
-            case (nil, false): tally.unexplained.append("only the core accepts \(name): \(opinion.reason)")
+            tally.note(name, refusal, openSSL(moment)) { code in
+                StricterRules.ofTransactionReceipts[code] ?? StricterRules.reasons[code]
             }
         }
 

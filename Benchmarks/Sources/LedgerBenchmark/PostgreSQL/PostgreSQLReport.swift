@@ -24,8 +24,8 @@ struct PostgreSQLReport {
 
         init(_ name: String) { self.name = name }
 
-        mutating func add(_ result: PostgreSQLRun.Result, to reference: Double, server: Double) {
-            let figures = result.figures
+        mutating func add(_ run: PostgreSQLRun, to reference: Double, server: Double) {
+            let (result, figures) = (run.result, run.figures)
             serverTime.append(server * 1e6 / Double(max(1, result.latencies.count)))
             perSecond.append(result.perSecond)
             ratio.append(result.perSecond / reference)
@@ -33,8 +33,8 @@ struct PostgreSQLReport {
             statements.append(Double(figures.statements) / Double(max(1, figures.writes)))
             roundTrips.append(Double(figures.roundTrips) / Double(max(1, figures.transactions)))
             purchases.append(Double(figures.writes) / Double(max(1, figures.transactions)))
-            half.append(result.latencies[result.latencies.count / 2] * 1000)
-            most.append(result.latencies[result.latencies.count * 99 / 100] * 1000)
+            half.append(result.latency(0.5) * 1000)
+            most.append(result.latency(0.99) * 1000)
         }
     }
 
@@ -58,16 +58,14 @@ struct PostgreSQLReport {
                 "two servers without (to one)",
             ].map { Row("\(claims.rawValue): \($0)") }
             for _ in 0..<rounds {
-                let run = PostgreSQLRun(clients: 64, evidence: evidence, authority: authority)
-                var two = run
-                two.servers = 2
-                var hot = PostgreSQLRun(
+                let run = PurchaseRun(clients: 64, evidence: evidence, authority: authority)
+                var hot = PurchaseRun(
                     clients: 64, evidence: Array(evidence.prefix(max(64, purchases / 10))), authority: authority)
                 hot.isHotSpot = true
                 let plain = try await database("assay_ledger")
-                let (one, oneTime) = try await timed { try await run.run(plain, key: key) }
+                let (one, oneTime) = try await timed { try await PostgreSQLRun(run, plain, key: key) }
                 let bareURL = try await database("assay_bare")
-                try await PostgreSQLRun.open(bareURL, authority: authority, key: key).ledger.close()
+                try await PostgreSQLRun.open(bareURL, authority, key).ledger.close()
                 let (bare, bareTime) = try await timed {
                     try PostgreSQLBareLoop(purchasesPerTransaction: 32, connections: 4).run(rowsOf: plain, in: bareURL)
                 }
@@ -77,20 +75,21 @@ struct PostgreSQLReport {
                 rows[0].serverTime.append(bareTime * 1e6 / Double(evidence.count))
                 rows[0].statements.append(bare.statements)
                 rows[1].add(one, to: bare.perSecond, server: oneTime)
-                func add(_ row: Int, _ run: PostgreSQLRun, port: Int? = nil, to reference: Double) async throws
-                    -> Double
-                {
+                func add(
+                    _ row: Int, _ run: PurchaseRun, servers: Int = 1, port: Int? = nil, to reference: Double
+                ) async throws -> Double {
                     let url = try await database("assay_ledger", port: port)
-                    let (result, time) = try await timed { try await run.run(url, key: key) }
-                    rows[row].add(result, to: reference, server: time)
-                    return result.perSecond
+                    let (made, time) = try await timed { try await PostgreSQLRun(run, url, servers: servers, key: key) }
+                    rows[row].add(made, to: reference, server: time)
+                    return made.result.perSecond
                 }
-                _ = try await add(2, hot, to: one.perSecond)
+                let near = one.result.perSecond
+                _ = try await add(2, hot, to: near)
                 let proxy = try DelayProxy(to: port, delay: .milliseconds(2))
-                let far = try await add(3, run, port: proxy.port, to: one.perSecond)
-                _ = try await add(4, two, port: proxy.port, to: far)
+                let far = try await add(3, run, port: proxy.port, to: near)
+                _ = try await add(4, run, servers: 2, port: proxy.port, to: far)
                 proxy.close()
-                _ = try await add(5, two, to: one.perSecond)
+                _ = try await add(5, run, servers: 2, to: near)
             }
             for row in rows { write(row) }
         }

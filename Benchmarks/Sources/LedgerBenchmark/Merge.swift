@@ -1,9 +1,50 @@
+import BenchmarkShop
 import EvidenceMint
 import Foundation
 import PurchaseLedger
-import PurchaseVerification
 import SQLiteFloor
 import Synchronization
+
+/// Prints how long claims wait during a merge, on SQLite and, if a server is named, on PostgreSQL.
+struct MergeReport {
+    let originals: Int
+    /// The folder of the socket of a PostgreSQL, and its port.
+    let postgresql: (folder: String, port: Int)?
+
+    func print(in folder: URL) async throws {
+        let run = MergeRun(originals: originals, authority: try AppStoreAuthority())
+        Swift.print("A customer with \(originals) originals is merged, while four customers buy.\n")
+        Swift.print(
+            "| | merge, s | claims | longest claim of the two customers, ms | p99 | longest claim of others, ms | p99 |"
+        )
+        Swift.print("|---|---:|---:|---:|---:|---:|---:|")
+        let opened = try await SQLiteRun.open(folder.appending(path: "ledger.sqlite").path, run.authority)
+        printRow("SQLite", try await run.run(opened.ledger, opened.database))
+        try await opened.ledger.close()
+        guard let postgresql else { return }
+        let place = "host=\(postgresql.folder)&port=\(postgresql.port)&user=assay"
+        let client = try PostgreSQLClient("postgres:///postgres?\(place)")
+        try client.execute("DROP DATABASE IF EXISTS assay_merge WITH (FORCE)")
+        try client.execute("CREATE DATABASE assay_merge TEMPLATE template0 ENCODING 'UTF8'")
+        let key = try EntryKey.openOrCreate(at: folder.appending(path: "assay-entries.key").path)
+        let server = try await PostgreSQLRun.open("postgres:///assay_merge?\(place)", run.authority, key)
+        printRow("PostgreSQL", try await run.run(server.ledger, server.database))
+        try await server.ledger.close()
+    }
+
+    private func printRow(_ name: String, _ result: MergeRun.Result) {
+        let columns = [
+            String(format: "%.1f", result.seconds), "\(result.own.count + result.others.count)",
+            Self.milliseconds(result.own.last), Self.milliseconds(Self.late(result.own)),
+            Self.milliseconds(result.others.last), Self.milliseconds(Self.late(result.others)),
+        ]
+        Swift.print("| \(name) | \(columns.joined(separator: " | ")) |")
+    }
+
+    private static func late(_ times: [Double]) -> Double? { times.dropLast(times.count / 100).last }
+
+    private static func milliseconds(_ seconds: Double?) -> String { String(format: "%.1f", (seconds ?? .nan) * 1000) }
+}
 
 /// How long claims wait while a customer with many originals is merged into another.
 struct MergeRun {
@@ -72,16 +113,7 @@ struct MergeRun {
     @discardableResult
     private func claim(_ number: Int, of customer: String, _ ledger: PurchaseLedger) async throws -> Double {
         let id = Claims.transactionID(number)
-        let purchase = PurchaseTemplate.consumable(
-            productID: Claims.product, transactionID: id, purchaseDate: Claims.moment)
-        let template = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
-        var submission = PurchaseSubmission(app: "example")
-        submission.keyID = "0123456789abcdef"
-        submission.sourceAddress = "192.0.2.1"
-        submission.claim.productID = Claims.product
-        submission.claim.transactionID = id
-        submission.claim.customerID = customer
-        submission.evidence = Array(try SignedPayloadEncoder(authority: authority).encode(template).utf8)
+        let submission = Shop.claim(id, by: customer, try Shop.signedTransaction(id, authority))
         let start = ContinuousClock.now
         let outcome = try await ledger.submit(submission)
         guard outcome.verdict == .accepted, !outcome.isReplayed else {

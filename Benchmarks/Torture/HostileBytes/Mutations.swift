@@ -1,3 +1,65 @@
+/// Random numbers that are the same for the same seed, on every machine (SplitMix64).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 to the limit, exclusive; the limit must be positive.
+    public mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+}
+
+/// A random change of bytes that ignores their structure.
+public enum ByteMutation: String, CaseIterable, Sendable {
+    case bitFlip = "bit flip"
+    case byteChange = "byte change"
+    case deletion
+    case insertion
+    case swap = "swap of ranges"
+    case truncation
+
+    /// The bytes with any change, anywhere.
+    public static func changed(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+        guard !bytes.isEmpty else { return [0] }
+        return allCases[generator.below(allCases.count)].applied(to: bytes, within: 0..<bytes.count, &generator)
+    }
+
+    /// The bytes with this change, somewhere within the range, which must not be empty.
+    public func applied(
+        to bytes: [UInt8], within range: Range<Int>, _ generator: inout SeededGenerator
+    ) -> [UInt8] {
+        let position = range.lowerBound + generator.below(range.count)
+        var result = bytes
+        switch self {
+        case .bitFlip:
+            result[position] ^= 1 << UInt8(generator.below(8))
+        case .byteChange:
+            result[position] &+= UInt8(1 + generator.below(255))
+        case .deletion:
+            let count = min(1 + generator.below(8), bytes.count - position)
+            result.removeSubrange(position..<(position + count))
+        case .insertion:
+            let inserted = (0...generator.below(8)).map { _ in UInt8(generator.below(256)) }
+            result.insert(contentsOf: inserted, at: position)
+        case .swap:
+            let other = range.lowerBound + generator.below(range.count)
+            let (first, second) = (min(position, other), max(position, other))
+            let count = min(1 + generator.below(16), second - first, bytes.count - second)
+            for offset in 0..<max(0, count) { result.swapAt(first + offset, second + offset) }
+        case .truncation:
+            result.removeSubrange(position...)
+        }
+        return result
+    }
+}
+
 /// A change of the structure that corrects the surrounding lengths, which random changes of bytes rarely do.
 public enum StructureMutation: String, CaseIterable, Sendable {
     case content
@@ -29,6 +91,13 @@ public enum StructureMutation: String, CaseIterable, Sendable {
             change(&element, donor, &generatorCopy, changed)
         }
         generator = generatorCopy
+    }
+
+    /// Makes any change of a tree.
+    public static func change(
+        _ tree: inout DERTree, _ generator: inout SeededGenerator, changed: ([UInt8]) -> [UInt8]
+    ) {
+        allCases[generator.below(allCases.count)].apply(to: &tree, &generator, changed: changed)
     }
 
     private func change(
