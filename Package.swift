@@ -13,6 +13,11 @@ let strict: [SwiftSetting] = [
 /// The systems without CryptoKit. Apps for Apple's systems link Apple's frameworks and no code of others.
 let withoutCryptoKit: TargetDependencyCondition? = .when(platforms: [.linux, .android, .windows, .openbsd])
 
+/// Products of swift-crypto.
+func crypto(_ names: String..., condition: TargetDependencyCondition? = nil) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "swift-crypto", condition: condition) }
+}
+
 // What apps link. The server, the simulator and the program are the package in Server/, because `platforms` holds for a
 // whole package, and because SwiftPM reads only this manifest when somebody depends on this repository.
 let package = Package(
@@ -44,82 +49,36 @@ let package = Package(
         .target(name: "TextFormats", dependencies: ["CBase64"], swiftSettings: strict),
         .target(
             name: "PurchaseVerification",
-            dependencies: [
-                "TextFormats",
-                .product(name: "Crypto", package: "swift-crypto", condition: withoutCryptoKit),
-                .product(name: "CryptoExtras", package: "swift-crypto", condition: withoutCryptoKit),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["TextFormats"] + crypto("Crypto", "CryptoExtras", condition: withoutCryptoKit),
+            swiftSettings: strict),
         .target(name: "PurchaseMessages", swiftSettings: strict),
         .target(name: "PurchaseAPI", dependencies: ["PurchaseMessages"], swiftSettings: strict),
         .target(
             name: "PurchaseKit",
-            dependencies: [
-                "PurchaseMessages", "PurchaseVerification",
-                .product(name: "Crypto", package: "swift-crypto", condition: withoutCryptoKit),
-            ],
-            resources: [.copy("PrivacyInfo.xcprivacy"), .process("Localizable.xcstrings")],
-            swiftSettings: strict
-        ),
+            dependencies: ["PurchaseMessages", "PurchaseVerification"] + crypto("Crypto", condition: withoutCryptoKit),
+            resources: [.copy("PrivacyInfo.xcprivacy"), .process("Localizable.xcstrings")], swiftSettings: strict),
         // Empty where there is no StoreKit. Apple deprecates parts of it with newer systems, which must not stop
         // anybody's build.
         .target(
-            name: "PurchaseKitStoreKit",
-            dependencies: ["PurchaseKit", "PurchaseVerification"],
-            swiftSettings: strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]
-        ),
+            name: "PurchaseKitStoreKit", dependencies: ["PurchaseKit", "PurchaseVerification"],
+            swiftSettings: strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]),
         .target(
-            name: "PurchaseKitSimulator",
-            dependencies: ["PurchaseKit", "PurchaseVerification"],
-            swiftSettings: strict
-        ),
+            name: "PurchaseKitSimulator", dependencies: ["PurchaseKit", "PurchaseVerification"], swiftSettings: strict),
+        .target(name: "EvidenceMint", dependencies: crypto("Crypto", "CryptoExtras"), swiftSettings: strict),
         .target(
-            name: "EvidenceMint",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "TestSupport",
-            dependencies: ["EvidenceMint"],
-            path: "Tests/TestSupport",
-            swiftSettings: strict
-        ),
+            name: "TestSupport", dependencies: ["EvidenceMint"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "PurchaseVerificationTests",
-            dependencies: [
-                "EvidenceMint", "PurchaseVerification", "TestSupport", "TextFormats",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(name: "PurchaseAPITests", dependencies: ["PurchaseAPI"], swiftSettings: strict),
-        .testTarget(
-            name: "EvidenceMintTests",
-            dependencies: [
-                "EvidenceMint", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["EvidenceMint", "PurchaseVerification", "TestSupport", "TextFormats"]
+                + crypto("Crypto", "CryptoExtras")),
+        .testTarget(name: "PurchaseAPITests", dependencies: ["PurchaseAPI"]),
+        .testTarget(name: "EvidenceMintTests", dependencies: ["EvidenceMint", "TestSupport"] + crypto("Crypto")),
         // The kit alone, with a server and an App Store of its own: quick, and without the package in Server/.
         .testTarget(
             name: "PurchaseKitRuleTests",
-            dependencies: [
-                "EvidenceMint", "PurchaseKit", "PurchaseMessages", "PurchaseVerification", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "CorpusTests",
-            dependencies: ["PurchaseAPI", "PurchaseVerification", "TestSupport"],
-            swiftSettings: strict
-        ),
+            dependencies: ["EvidenceMint", "PurchaseKit", "PurchaseMessages", "PurchaseVerification", "TestSupport"]
+                + crypto("Crypto")),
+        .testTarget(name: "CorpusTests", dependencies: ["PurchaseAPI", "PurchaseVerification", "TestSupport"]),
     ]
 )
 

@@ -10,6 +10,53 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// The products of other packages that targets need.
+let products = [
+    "assay": ["EvidenceMint", "PurchaseAPI", "PurchaseKit", "PurchaseVerification", "TestSupport", "TextFormats"],
+    "swift-crypto": ["Crypto", "CryptoExtras"],
+    "swift-argument-parser": ["ArgumentParser"],
+    "swift-log": ["Logging"],
+    "swift-metrics": ["Metrics"],
+    "swift-nio": ["NIOCore", "NIOFoundationCompat", "NIOHTTP1", "NIOPosix", "NIOTLS"],
+    "swift-nio-extras": ["NIOHTTPCompression", "NIOHTTPTypes", "NIOHTTPTypesHTTP1"],
+    "swift-nio-ssl": ["NIOSSL"],
+    "swift-http-types": ["HTTPTypes"],
+    "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdTLS"],
+    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
+    "async-http-client": ["AsyncHTTPClient"],
+    "GRDB.swift": ["GRDB", "GRDBSQLite"],
+    "swift-mustache": ["Mustache"],
+    "Yams": ["Yams"],
+]
+
+/// Products of other packages, and targets of this one.
+func needs(_ names: [String]) -> [Target.Dependency] {
+    names.map { name in
+        guard let package = products.first(where: { $0.value.contains(name) })?.key else { return .target(name: name) }
+        return .product(name: name, package: package)
+    }
+}
+
+/// - Parameter embeds: the folder of the files that are a part of the compiled module.
+func module(_ name: String, path: String? = nil, embeds folder: String? = nil, _ names: String...) -> Target {
+    .target(
+        name: name, dependencies: needs(names), path: path, exclude: folder.map { [$0] } ?? [], swiftSettings: strict,
+        plugins: folder.map { _ in ["EmbedFiles"] })
+}
+
+func program(_ name: String, path: String? = nil, _ names: String...) -> Target {
+    .executableTarget(name: name, dependencies: needs(names), path: path, swiftSettings: strict)
+}
+
+/// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as
+/// long. Nothing imports a test target, so its interface is not made in a pass of its own, and no debugger needs it.
+/// Only test targets have unsafe flags, so packages that depend on this one are not refused.
+func tests(_ name: String, exclude folder: String? = nil, _ names: String...) -> Target {
+    .testTarget(
+        name: name, dependencies: needs(names), exclude: folder.map { [$0] } ?? [],
+        swiftSettings: strict + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])])
+}
+
 // What runs on servers and in tests: the ledger, the HTTP server, the simulator and the program. What apps link is the
 // package above this folder.
 let package = Package(
@@ -48,362 +95,81 @@ let package = Package(
         .plugin(name: "RecordCommit", capability: .buildTool()),
         .plugin(name: "EmbedFiles", capability: .buildTool()),
         // The rules of the ledger, pure functions: no database, no clock, no HTTP.
-        .target(
-            name: "LedgerRules",
-            dependencies: [.product(name: "PurchaseVerification", package: "assay")],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "PurchaseLedger",
-            dependencies: [
-                "CPostgreSQL", "CZlib", "LedgerRules",
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TextFormats", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "AppStoreConnection",
-            dependencies: [
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: strict
-        ),
+        module("LedgerRules", "PurchaseVerification"),
+        module(
+            "PurchaseLedger", "CPostgreSQL", "CZlib", "LedgerRules", "PurchaseAPI", "PurchaseVerification",
+            "TextFormats", "Crypto", "GRDB", "GRDBSQLite"),
+        module(
+            "AppStoreConnection", "PurchaseAPI", "PurchaseVerification", "AsyncHTTPClient", "Crypto", "NIOCore",
+            "NIOHTTP1", "NIOHTTPCompression", "NIOPosix", "NIOSSL"),
         // What the server and the simulator share: a part of a connection, and the style of their pages.
-        .target(
-            name: "HTTPConnections",
-            dependencies: [
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-            ],
-            swiftSettings: strict
-        ),
+        module("HTTPConnections", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes"),
         // The pages for people who answer customers.
-        .target(
-            name: "PurchaseConsole",
-            dependencies: [
-                "HTTPConnections", "PurchaseLedger",
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TextFormats", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "PurchaseServer",
-            dependencies: [
-                "AppStoreConnection", "HTTPConnections", "PurchaseConsole", "PurchaseLedger",
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "Yams", package: "Yams"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            exclude: ["Resources"],
-            swiftSettings: strict,
-            plugins: ["EmbedFiles"]
-        ),
-        .target(
-            name: "AppStoreSimulator",
-            dependencies: [
-                "HTTPConnections",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "TextFormats", package: "assay"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
-            ],
-            exclude: ["Server/Resources"],
-            swiftSettings: strict,
-            plugins: ["EmbedFiles"]
-        ),
-        .executableTarget(
-            name: "assay",
-            dependencies: [
-                "AppStoreConnection",
-                "AppStoreSimulator",
-                "BuildInformation",
-                "PurchaseConsole",
-                "PurchaseLedger",
-                "PurchaseServer",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TextFormats", package: "assay"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "ServerTestSupport",
-            dependencies: [
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            path: "Tests/ServerTestSupport",
-            swiftSettings: strict
-        ),
+        module(
+            "PurchaseConsole", "HTTPConnections", "PurchaseLedger", "PurchaseAPI", "PurchaseVerification",
+            "TextFormats", "Crypto", "CryptoExtras", "Mustache", "NIOPosix"),
+        module(
+            "PurchaseServer", embeds: "Resources", "AppStoreConnection", "HTTPConnections", "PurchaseConsole",
+            "PurchaseLedger", "PurchaseAPI", "PurchaseVerification", "Yams", "AsyncHTTPClient", "Crypto",
+            "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "Metrics", "NIOCore", "NIOHTTP1",
+            "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "HTTPTypes", "ServiceLifecycle"),
+        module(
+            "AppStoreSimulator", embeds: "Server/Resources", "HTTPConnections", "EvidenceMint", "PurchaseAPI",
+            "TextFormats", "AsyncHTTPClient", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "Yams"),
+        program(
+            "assay", "AppStoreConnection", "AppStoreSimulator", "BuildInformation", "PurchaseConsole",
+            "PurchaseLedger", "PurchaseServer", "EvidenceMint", "PurchaseAPI", "PurchaseVerification", "TextFormats",
+            "ArgumentParser", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals"),
+        module(
+            "ServerTestSupport", path: "Tests/ServerTestSupport", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "ServiceLifecycle"),
         // Not PurchaseLedger: what it expects of the ledger must be worked out by other code.
-        .target(
-            name: "ExpectedEntitlements",
-            dependencies: ["AppStoreSimulator"],
-            path: "Tests/ExpectedEntitlements",
-            swiftSettings: strict
-        ),
+        module("ExpectedEntitlements", path: "Tests/ExpectedEntitlements", "AppStoreSimulator"),
         // Nothing of the ledger either: what it expects is written from the documentation.
-        .target(name: "WrittenRules", path: "Tests/WrittenRules", swiftSettings: strict),
+        module("WrittenRules", path: "Tests/WrittenRules"),
         // Not a test target, so that it is optimised: it decides millions of histories.
-        .target(
-            name: "SmallWorlds",
-            dependencies: [
-                "LedgerRules", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
-            ],
-            path: "Tests/SmallWorlds",
-            swiftSettings: strict
-        ),
-        .testTarget(name: "SmallWorldTests", dependencies: ["SmallWorlds", "WrittenRules"], swiftSettings: strict),
-        .testTarget(
-            name: "StoreHistoryTests",
-            dependencies: [
-                "AppStoreSimulator", "ExpectedEntitlements", "PurchaseLedger", "ServerTestSupport",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "NotificationDeliveryTests",
-            dependencies: [
-                "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "AppStoreSimulatorTests",
-            dependencies: [
-                "AppStoreSimulator", "PurchaseServer", "ServerTestSupport",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: strict
-        ),
+        module("SmallWorlds", path: "Tests/SmallWorlds", "LedgerRules", "WrittenRules", "PurchaseVerification"),
+        tests("SmallWorldTests", "SmallWorlds", "WrittenRules"),
+        tests(
+            "StoreHistoryTests", "AppStoreSimulator", "ExpectedEntitlements", "PurchaseLedger", "ServerTestSupport",
+            "EvidenceMint", "PurchaseVerification", "TestSupport"),
+        tests(
+            "NotificationDeliveryTests", "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer",
+            "ServerTestSupport", "EvidenceMint", "PurchaseAPI", "PurchaseVerification", "TestSupport", "HTTPTypes",
+            "Hummingbird", "Logging", "NIOCore", "NIOFoundationCompat"),
+        tests(
+            "AppStoreSimulatorTests", "AppStoreSimulator", "PurchaseServer", "ServerTestSupport", "EvidenceMint",
+            "PurchaseAPI", "PurchaseVerification", "TestSupport", "Crypto", "HTTPTypes", "Hummingbird",
+            "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOFoundationCompat", "NIOPosix", "NIOSSL"),
         // A device of the simulated store, for the tests of the kit and for their second process.
-        .target(
-            name: "KitTestSupport",
-            dependencies: [
-                "ServerTestSupport",
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Tests/KitTestSupport",
-            swiftSettings: strict
-        ),
+        module(
+            "KitTestSupport", path: "Tests/KitTestSupport", "ServerTestSupport", "PurchaseKit", "PurchaseVerification",
+            "HTTPTypes", "NIOCore"),
         // An app that ends itself at a step.
-        .executableTarget(
-            name: "kit-app",
-            dependencies: [
-                "KitTestSupport",
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            path: "Tests/KitApp",
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "PurchaseKitTests",
-            dependencies: [
-                "AppStoreSimulator", "KitTestSupport", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
-                "kit-app",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
+        program("kit-app", path: "Tests/KitApp", "KitTestSupport", "PurchaseKit", "PurchaseVerification", "Crypto"),
+        tests(
+            "PurchaseKitTests", "AppStoreSimulator", "KitTestSupport", "PurchaseLedger", "PurchaseServer",
+            "ServerTestSupport", "kit-app", "EvidenceMint", "PurchaseAPI", "PurchaseKit", "PurchaseVerification",
+            "TestSupport", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix"),
         // A second process for the tests of the ledger: it submits claims from files, and says what was acknowledged.
-        .executableTarget(
-            name: "ledger-writer",
-            dependencies: [
-                "PurchaseLedger",
-                .product(name: "PurchaseVerification", package: "assay"),
-            ],
-            path: "Tests/LedgerWriter",
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "PurchaseLedgerTests",
-            dependencies: [
-                "PurchaseLedger", "WrittenRules", "ledger-writer",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "PurchaseServerTests",
-            dependencies: [
-                "AppStoreConnection", "HTTPConnections", "PurchaseConsole", "PurchaseLedger", "PurchaseServer",
-                "ServerTestSupport",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "Yams", package: "Yams"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "AppStoreConnectionTests",
-            dependencies: [
-                "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "RecordedAnswerTests",
-            dependencies: [
-                "AppStoreConnection", "PurchaseLedger", "PurchaseServer",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseAPI", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "CommandLineTests",
-            dependencies: [
-                "PurchaseServer", "assay", .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-            ],
-            exclude: ["Transcripts"],
-            swiftSettings: strict
-        ),
+        program("ledger-writer", path: "Tests/LedgerWriter", "PurchaseLedger", "PurchaseVerification"),
+        tests(
+            "PurchaseLedgerTests", "PurchaseLedger", "WrittenRules", "ledger-writer", "EvidenceMint", "PurchaseAPI",
+            "PurchaseVerification", "TestSupport", "Crypto", "GRDB", "GRDBSQLite"),
+        tests(
+            "PurchaseServerTests", "AppStoreConnection", "HTTPConnections", "PurchaseConsole", "PurchaseLedger",
+            "PurchaseServer", "ServerTestSupport", "EvidenceMint", "PurchaseAPI", "PurchaseVerification",
+            "TestSupport", "AsyncHTTPClient", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "Metrics", "NIOCore",
+            "NIOFoundationCompat", "NIOHTTP1", "NIOPosix", "NIOSSL", "Yams"),
+        tests(
+            "AppStoreConnectionTests", "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer",
+            "ServerTestSupport", "PurchaseVerification", "EvidenceMint", "PurchaseAPI", "TestSupport", "Crypto",
+            "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOFoundationCompat", "NIOHTTP1", "NIOHTTPCompression",
+            "NIOPosix"),
+        tests(
+            "RecordedAnswerTests", "AppStoreConnection", "PurchaseLedger", "PurchaseServer", "EvidenceMint",
+            "PurchaseAPI", "PurchaseVerification", "TestSupport"),
+        tests("CommandLineTests", exclude: "Transcripts", "PurchaseServer", "assay", "EvidenceMint", "TestSupport"),
     ]
 )
-
-// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as
-// long. Nothing imports a test target, so its interface is not made in a pass of its own, and no debugger needs it.
-// Only test targets have unsafe flags, so packages that depend on this one are not refused.
-for target in package.targets where target.type == .test {
-    target.swiftSettings = strict + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])]
-}

@@ -13,6 +13,15 @@ let strict: [SwiftSetting] = [
 /// be found by whatever asks whether there is one, in the scratch folder that the packages share.
 let standIn = strict + [.unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn"])]
 
+/// Targets of this package, and products of the two that it needs.
+func needs(_ names: String...) -> [Target.Dependency] {
+    let own = ["StoreKitStandIn", "StoreKitAdapters", "OtherLibrary"]
+    return names.map { name in
+        own.contains(name)
+            ? .target(name: name) : .product(name: name, package: name == "Crypto" ? "swift-crypto" : "assay")
+    }
+}
+
 // Compiles and runs the StoreKit adapters where there is no StoreKit.
 let package = Package(
     name: "assay-stand-in",
@@ -28,54 +37,26 @@ let package = Package(
     targets: [
         // The declarations that the adapters use, as a client of the simulator.
         .target(name: "StoreKitStandIn", path: "Sources/StoreKit", swiftSettings: strict),
-        // A link to the sources that are shipped.
+        // A link to the sources that are shipped. The tests see what the adapters do not publish. An option of the
+        // command would compile every dependency again.
         .target(
-            name: "StoreKitAdapters",
-            dependencies: [
-                "StoreKitStandIn",
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-            ],
-            path: "Adapters",
-            // The tests see what the adapters do not publish. An option of the command would compile every dependency
-            // again.
-            swiftSettings: standIn + [.unsafeFlags(["-enable-testing"])]
-        ),
+            name: "StoreKitAdapters", dependencies: needs("StoreKitStandIn", "PurchaseKit", "PurchaseVerification"),
+            path: "Adapters", swiftSettings: standIn + [.unsafeFlags(["-enable-testing"])]),
         // The example app (a link to it) over both, as the tutorial of the app's side runs it.
         .executableTarget(
             name: "ExampleShop",
-            dependencies: [
-                "StoreKitStandIn", "StoreKitAdapters",
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: standIn
-        ),
+            dependencies: needs("StoreKitStandIn", "StoreKitAdapters", "PurchaseKit", "PurchaseVerification", "Crypto"),
+            swiftSettings: standIn),
         // The first app of the tutorial, which needs no stand-in.
         .executableTarget(
-            name: "FirstApp",
-            dependencies: [
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseKitSimulator", package: "assay"),
-            ],
-            swiftSettings: strict
-        ),
+            name: "FirstApp", dependencies: needs("PurchaseKit", "PurchaseKitSimulator"), swiftSettings: strict),
         // Names that other libraries of an app have.
         .target(name: "OtherLibrary", swiftSettings: strict),
         .testTarget(
             name: "StoreKitAdapterTests",
-            dependencies: [
-                "OtherLibrary", "StoreKitStandIn", "StoreKitAdapters",
-                .product(name: "PurchaseKit", package: "assay"),
-                .product(name: "PurchaseKitSimulator", package: "assay"),
-                .product(name: "PurchaseMessages", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            path: "Tests",
-            swiftSettings: standIn
-        ),
+            dependencies: needs(
+                "OtherLibrary", "StoreKitStandIn", "StoreKitAdapters", "PurchaseKit", "PurchaseKitSimulator",
+                "PurchaseMessages", "PurchaseVerification", "TestSupport", "Crypto"),
+            path: "Tests", swiftSettings: standIn),
     ]
 )
