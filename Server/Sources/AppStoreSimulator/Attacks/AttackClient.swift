@@ -5,6 +5,7 @@ import NIOHTTP1
 import NIOPosix
 
 /// A client for one server over plain HTTP/1.1, with one connection per request.
+/// AsyncHTTPClient loses an answer that a server gives, and then closes, before it has read the body.
 struct AttackClient: Sendable {
     let host: String
     let port: Int
@@ -45,13 +46,7 @@ struct AttackClient: Sendable {
         self.timeLimit = timeLimit
     }
 
-    /// Posts a body and reads the answer, which may come before the body has gone.
-    /// - Throws: the errors of the connection, and `Failure`.
-    func post(_ path: String, _ body: [UInt8], headers: [(String, String)] = []) async throws -> Answer {
-        try await request("POST", path, body, headers: headers)
-    }
-
-    /// Sends a request with a body and reads the answer.
+    /// Sends a request with a body and reads the answer, which may come before the body has gone.
     /// - Throws: the errors of the connection, and `Failure`.
     func request(
         _ method: String, _ path: String, _ body: [UInt8], headers: [(String, String)] = []

@@ -56,7 +56,7 @@ public struct AttackRun: Sendable {
                 do {
                     // Apple has no key.
                     let headers = target == .notifications ? [] : headers
-                    let answer = try await client.post(target.rawValue, try attack.body(), headers: headers)
+                    let answer = try await client.request("POST", target.rawValue, try attack.body(), headers: headers)
                     if target != .verifyReceipt, attack.expectation == .accepted, answer.status == 404 {
                         return .notThere
                     }

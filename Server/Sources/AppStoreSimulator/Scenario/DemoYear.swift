@@ -1,7 +1,4 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
 import TextFormats
 
 /// A year of a shop: its customers buy, renew, fail to pay, get refunds, and some cheat. The story is drawn from a
@@ -171,7 +168,7 @@ public struct DemoYear: Sendable {
     /// - Returns: whether it was accepted.
     private func claim(_ bought: Bought, by customer: String) async throws -> Bool {
         let (status, text) = try await post(
-            "\(serverAddress)/v1/purchases",
+            serverAddress, "/v1/purchases",
             [
                 "signed_transaction": bought.signed, "product_id": bought.product,
                 "transaction_id": bought.transaction, "customer_id": customer,
@@ -185,7 +182,7 @@ public struct DemoYear: Sendable {
     private func store(
         _ path: String, _ body: [String: any Sendable], mayBeRefused: Bool = false
     ) async throws -> Data {
-        let (status, text) = try await post("\(storeAddress)/control/\(path)", body, key: nil)
+        let (status, text) = try await post(storeAddress, "/control/\(path)", body)
         // A refund of what was refunded already, or a cancellation of what has ended, is a part of the story.
         guard status < 300 || mayBeRefused && status < 500 else {
             throw DemoFailure("the store answered \(status) to \(path): \(String(decoding: text, as: UTF8.self))")
@@ -194,16 +191,12 @@ public struct DemoYear: Sendable {
     }
 
     private func post(
-        _ url: String, _ body: [String: any Sendable], key: String?
+        _ address: String, _ path: String, _ body: [String: any Sendable], key: String? = nil
     ) async throws -> (status: Int, text: Data) {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
-        request.body = .bytes(ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body)))
-        let answer = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
-        let text = try await answer.body.collect(upTo: 16 << 20)
-        return (Int(answer.status.code), Data(text.readableBytesView))
+        let json = try JSONSerialization.data(withJSONObject: body)
+        let answer = try await AttackClient(address, timeLimit: .seconds(600)).request(
+            "POST", path, [UInt8](json), headers: key.map { [("Authorization", "Bearer \($0)")] } ?? [])
+        return (answer.status, answer.body)
     }
 }
 
