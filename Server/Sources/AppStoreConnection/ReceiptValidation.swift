@@ -96,3 +96,104 @@ public struct AppStoreReply: Sendable {
         self.response = response
     }
 }
+
+/// The reason why there is no conclusive reply.
+public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringConvertible {
+    public let code: Code
+    /// The environment that was asked last.
+    public let environment: ValidationEnvironment
+    /// A description of what was received instead of a conclusive reply. It contains no secret and at most 200 bytes of
+    /// text.
+    public let seen: String
+    /// The status, if a reply had one.
+    public let status: VerifyReceiptStatus?
+    /// The last reply as received, if there was one of at most `keptReplyBytes`.
+    public let json: [UInt8]?
+    /// The earliest time to ask again, from now. An earlier call is unlikely to succeed, or the circuit breaker refuses
+    /// it.
+    public let retryAfter: Duration
+
+    public init(
+        _ code: Code, _ environment: ValidationEnvironment, seen: String, status: VerifyReceiptStatus? = nil,
+        json: [UInt8]? = nil, retryAfter: Duration
+    ) {
+        self.code = code
+        self.environment = environment
+        self.seen = seen
+        self.status = status
+        self.json = json
+        self.retryAfter = retryAfter
+    }
+
+    /// The largest reply that is kept beside an undetermined outcome: Apple's have less than a kilobyte.
+    public static let keptReplyBytes = 1 << 16
+
+    /// The stable codes.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The connection was refused, reset, or closed before the end of the reply, or the name has no address.
+        case unreachable = "app_store_unreachable"
+        /// No connection, or no bytes, or no whole reply in time.
+        case timeout = "app_store_timeout"
+        /// The certificate of the server was not valid.
+        case certificate = "app_store_certificate"
+        /// The reply had an HTTP status other than 200, such as a redirect.
+        case httpStatus = "app_store_http_status"
+        /// The reply was not JSON of `verifyReceipt`.
+        case unreadable = "app_store_unreadable"
+        /// The reply exceeded the size limit.
+        case tooLarge = "app_store_too_large"
+        /// The status says that Apple cannot answer now: 21002, 21005, 21009, 21100 to 21199, or an unknown one.
+        case status = "app_store_status"
+        /// No call was made, because the last ones had no answer (the circuit breaker is open).
+        case circuitOpen = "app_store_circuit_open"
+        /// No call was made, because too many others of the app wait.
+        case busy = "app_store_busy"
+        /// The client was closed before there was an answer.
+        case cancelled = "app_store_cancelled"
+    }
+
+    public var description: String { "\(code.rawValue): \(seen) (\(environment.rawValue))" }
+}
+
+/// The conclusion from the status of a reply.
+public enum ReplyJudgement: Sendable, Equatable {
+    /// The reply is final.
+    case conclusive
+    /// The receipt belongs to the other environment, which is asked next.
+    case otherEnvironment
+    /// Apple cannot answer now.
+    case undetermined(Persistence)
+
+    /// How long an undetermined status is likely to last.
+    public enum Persistence: Sendable, Equatable {
+        /// It may pass after a moment, and concerns the store. The question is repeated by the whole schedule.
+        case passing
+        /// The question is repeated once, because 21002 is also the answer to a malformed receipt.
+        case perhapsTheReceipt
+        /// The question is not repeated now: Apple says that a retry does not help, or the status is unknown.
+        case lasting
+    }
+
+    /// Judges a reply (Apple, "status").
+    ///
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - retryFlag: the flag; it has a meaning only with 21100 to 21199. Absent, a retry may help.
+    ///   - environment: the environment that was asked.
+    ///   - isSwitched: whether the other environment's reply led to this one.
+    public init(
+        status: VerifyReceiptStatus, retryFlag: Bool?, asked environment: ValidationEnvironment, isSwitched: Bool
+    ) {
+        switch status {
+        case .valid, .notAuthenticated, .secretMismatch, .expired, .accountNotFound: self = .conclusive
+        case .sandboxReceiptAtProduction, .productionReceiptAtSandbox:
+            let named: ValidationEnvironment = status == .sandboxReceiptAtProduction ? .sandbox : .production
+            // An environment that refers the receipt to itself contradicts itself.
+            self = isSwitched ? .conclusive : named == environment ? .undetermined(.lasting) : .otherEnvironment
+        case .temporarilyUnavailable, .internalError: self = .undetermined(.passing)
+        case .malformed: self = .undetermined(.perhapsTheReceipt)
+        case _ where status.isDataAccessError: self = .undetermined(retryFlag == false ? .lasting : .passing)
+        default: self = .undetermined(.lasting)
+        }
+    }
+}

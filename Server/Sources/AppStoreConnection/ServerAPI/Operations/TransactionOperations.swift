@@ -1,5 +1,3 @@
-// The operations on one transaction.
-
 public import PurchaseVerification
 
 /// The information about one transaction (Apple, "Get Transaction Info").
@@ -47,4 +45,67 @@ private struct SignedTransactionBody: Decodable {
 
 private struct SignedAppTransactionBody: Decodable {
     let signedAppTransactionInfo: String
+}
+
+/// The use of a purchase (Apple, "ConsumptionRequest").
+public struct ConsumptionInformation: Sendable, Equatable, Encodable {
+    /// Whether the customer agreed that this is sent. Without consent, nothing may be sent.
+    public var customerConsented: Bool
+    /// Whether there was a free sample before the purchase.
+    public var sampleContentProvided: Bool
+    public var deliveryStatus: ConsumptionDelivery
+    /// The used part in thousandths of a percent, 0 to 100,000; never for auto-renewable subscriptions.
+    public var consumptionPercentage: Int64?
+    public var refundPreference: RefundPreference?
+
+    public init(
+        customerConsented: Bool, sampleContentProvided: Bool, deliveryStatus: ConsumptionDelivery,
+        consumptionPercentage: Int64? = nil, refundPreference: RefundPreference? = nil
+    ) {
+        self.customerConsented = customerConsented
+        self.sampleContentProvided = sampleContentProvided
+        self.deliveryStatus = deliveryStatus
+        self.consumptionPercentage = consumptionPercentage
+        self.refundPreference = refundPreference
+    }
+}
+
+/// Whether a purchase was delivered (Apple, "deliveryStatus").
+public struct ConsumptionDelivery: OpenValue, Codable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let delivered = Self(rawValue: "DELIVERED")
+    public static let qualityIssue = Self(rawValue: "UNDELIVERED_QUALITY_ISSUE")
+    public static let wrongItem = Self(rawValue: "UNDELIVERED_WRONG_ITEM")
+    public static let serverOutage = Self(rawValue: "UNDELIVERED_SERVER_OUTAGE")
+    public static let other = Self(rawValue: "UNDELIVERED_OTHER")
+}
+
+/// The outcome of a refund request that the app prefers (Apple, "refundPreference").
+public struct RefundPreference: OpenValue, Codable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let decline = Self(rawValue: "DECLINE")
+    public static let grantFull = Self(rawValue: "GRANT_FULL")
+    public static let grantProrated = Self(rawValue: "GRANT_PRORATED")
+}
+
+/// The use of a purchase in the first form, by Apple's numbers (Apple, "ConsumptionRequestV1").
+public struct ConsumptionInformationV1: Sendable, Equatable, Encodable {
+    public var customerConsented: Bool?
+    public var consumptionStatus: Int64?
+    public var platform: Int64?
+    public var sampleContentProvided: Bool?
+    public var deliveryStatus: Int64?
+    public var appAccountToken: String?
+    public var accountTenure: Int64?
+    public var playTime: Int64?
+    public var lifetimeDollarsRefunded: Int64?
+    public var lifetimeDollarsPurchased: Int64?
+    public var userStatus: Int64?
+    public var refundPreference: Int64?
+
+    public init(customerConsented: Bool?) { self.customerConsented = customerConsented }
 }
