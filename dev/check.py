@@ -39,7 +39,7 @@ ORDER = {
     "AppStoreConnection": ". ServerAPI",
     "PurchaseServer": "Answers Configuration Metrics HTTP Record Webhooks VerifyReceipt AppStore Purchases Notifications .",
     "AppStoreSimulator": "Store Evidence Requests Storage ServerAPI Service VerifyReceipt ServerAPIAnswers Attacks Notifications Scenario Server",
-    "assay": "Terminal Input Output Minting Importing Doctor Commands .",
+    "assay": "Terminal Input Output Importing Doctor Commands .",
 } | dict.fromkeys("TextFormats PurchaseKitSimulator HTTPConnections PurchaseConsole".split(), ".")
 # Code for one engine stays in its driver.
 ENGINES = {"GRDB": "Store/SQLite/", "CPostgreSQL": "Store/PostgreSQL/"}

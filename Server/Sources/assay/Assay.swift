@@ -4,6 +4,7 @@ import EvidenceMint
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// The program. It chooses a command and computes nothing.
 @main
@@ -77,6 +78,23 @@ struct Assay: AsyncParsableCommand {
             }
             Terminal.write("assay: \(error.message)\n  See '\(words) --help' for more information.\n", toErrors: true)
             throw ExitCode.unusable
+        } catch {
+            guard let (lines, status) = failure(error) else { throw error }
+            for line in lines { Terminal.complain(line) }
+            throw status
+        }
+    }
+
+    /// The lines about an error that ended a command, and the exit status. `nil` for all other errors, of which the
+    /// description is printed and whose status is 2.
+    private static func failure(_ error: any Error) -> (lines: [String], status: ExitCode)? {
+        switch error {
+        case let error as LogError: (["\(error)"], error.status)
+        case let error as CopyError: (["\(error)"], .rejected)
+        case let refusal as LedgerRefusal: ([refusal.line], .rejected)
+        case let failure as SQLiteBackup.Failure: (["\(failure.code): \(failure.description)"], .unusable)
+        case let error as SettingProblems: (error.problems.map { "\($0)" }, .unusable)
+        default: nil
         }
     }
 

@@ -46,32 +46,19 @@ struct Copy: AsyncParsableCommand {
     func run() async throws {
         // The database server shows this name, so the copy is not mistaken for a server of Assay.
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
-        do {
-            guard let to else { return try await reopenSource() }
-            try await copy(to)
-        } catch let error as CopyError {
-            Terminal.complain("\(error)")
-            throw ExitCode.rejected
-        } catch let error as LedgerStorageError {
-            Terminal.complain("\(error)")
-            throw ExitCode.unusable
-        } catch let error as LogError {
-            Terminal.complain("\(error)")
-            throw error.status
-        }
+        guard let to else { return try await reopenSource() }
+        try await copy(to)
     }
 
     private func place(_ database: String) throws -> LedgerPlace {
         let given = ["--database": database, "--entry-key": entryKey, "--signing-key": signingKey]
-        return try LedgerDatabaseOptions.complaining {
-            try LedgerDatabaseOptions.place(
-                config: config, ProcessInfo.processInfo.environment,
-                options: given.compactMapValues { $0.map { [$0] } }, files: nil)
-        }
+        return try LedgerDatabaseOptions.place(
+            config: config, ProcessInfo.processInfo.environment,
+            options: given.compactMapValues { $0.map { [$0] } }, files: nil)
     }
 
     private func reopenSource() async throws {
-        try await using(try place(from).open(isCreating: false)) { source in
+        try await place(from).open(isCreating: false).use { source in
             let isEnded = try await LedgerCopy.reopen(source)
             Terminal.write("assay: servers can use the database again\n")
             if isEnded {
@@ -86,22 +73,17 @@ struct Copy: AsyncParsableCommand {
         let place = try place(from)
         try Self.requireUnused(place)
         let keys = place.recordKeys
-        try await using(place.open(isCreating: false)) { source in
+        try await place.open(isCreating: false).use { source in
             let entryKey = try EntryKey(file: keys.entryKeyFile)
             let signed = try keys.lastSigned()
-            try await using(try self.place(to).open(isCreating: true)) { target in
+            try await self.place(to).open(isCreating: true).use { target in
                 let bar = CopyBar()
+                defer { bar.clear() }
                 let copy = LedgerCopy(
                     from: source, to: target, entryKey: entryKey,
                     signed: signed?.checkpoint.map { [$0.checkpoint] } ?? []
                 ) { Timestamp(Date()) }
-                let outcome: CopyOutcome
-                do {
-                    outcome = try await copy.run { bar.show($0) }
-                } catch {
-                    bar.clear()
-                    throw error
-                }
+                let outcome = try await copy.run { bar.show($0) }
                 bar.clear()
                 report(outcome, keys, signed)
             }
@@ -110,24 +92,7 @@ struct Copy: AsyncParsableCommand {
 
     /// A server that has a SQLite file open holds a SQLite lock on it.
     static func requireUnused(_ place: LedgerPlace) throws {
-        let url = place.url
-        guard !LedgerDatabases.isPostgreSQL(url) else { return }
-        let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
-        guard FileManager.default.fileExists(atPath: path), try SQLiteDatabase.isOpenElsewhere(path) else { return }
-        throw CopyError.sourceInUse(path)
-    }
-
-    /// Closes a database after its use.
-    private func using(
-        _ database: any LedgerDatabase, _ body: (any LedgerDatabase) async throws -> Void
-    ) async throws {
-        do {
-            try await body(database)
-        } catch {
-            try await database.close()
-            throw error
-        }
-        try await database.close()
+        if let file = try place.fileInUse() { throw CopyError.sourceInUse(file) }
     }
 
     private func report(

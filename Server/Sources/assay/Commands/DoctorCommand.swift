@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import PurchaseLedger
 import PurchaseServer
-import PurchaseVerification
 
 /// `assay doctor`: examines an installation.
 struct DoctorCommand: AsyncParsableCommand {
@@ -38,7 +36,7 @@ struct DoctorCommand: AsyncParsableCommand {
             backups: backups ?? InstallationExamination.backups(environment), isAskingApple: askApple,
             isDelivering: !noDeliveries
         ) {
-            var place = try options.readPlace(environment, options: server.values, files: .read)
+            var place = try options.place(environment, options: server.values, files: .read)
             // The settings of 'assay dev' without a settings file are in no file.
             if options.folder != nil, options.config == nil { place.configuration.apps = ["dev": DevSettings.app("")] }
             return place

@@ -2,6 +2,7 @@ import AppStoreConnection
 import ArgumentParser
 import Foundation
 import PurchaseLedger
+import PurchaseServer
 import PurchaseVerification
 import TextFormats
 
@@ -64,13 +65,9 @@ struct ImportReceipts: AsyncParsableCommand {
         if dryRun {
             outcome = try await tried(reader)
         } else {
-            let isShared = try isShared()
+            let isShared = try options.ledger.place().fileInUse() != nil
             try await options.withLedger(trust: trust) { ledger, app in
-                try requireChoice(for: ledger, app)
-                var run = importing(into: ledger, app, isShared: isShared)
-                run.numbers = try numbers(for: ledger, app)
-                outcome = await report(run.run(reader))
-                try await run.numbers?.access.client.shutdown()
+                outcome = try await imported(reader, into: ledger, app, isShared: isShared)
             }
         }
         guard let outcome else { return }
@@ -114,50 +111,138 @@ struct ImportReceipts: AsyncParsableCommand {
             """)
     }
 
-    private func importing(into ledger: PurchaseLedger, _ app: String, isShared: Bool) -> ImportRun {
-        ImportRun(
+    /// - Parameter isShared: whether another process has the SQLite file open.
+    private func imported(
+        _ reader: ImportReader, into ledger: PurchaseLedger, _ app: String, isShared: Bool
+    ) async throws -> ImportRun.Outcome {
+        try requireChoice(for: ledger, app)
+        let run = ImportRun(
             ledger: ledger, app: app, isAnnounced: announce, consumables: consumables,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, numbers: try numbers(for: ledger, app),
+            isShared: isShared)
+        let outcome = report(await run.run(reader))
+        try await run.numbers?.access.client.shutdown()
+        return outcome
     }
 
     /// Imports into a copy of the ledger. Only a copy gives the same decisions as the import, because a row can depend
     /// on any earlier row.
     private func tried(_ reader: ImportReader) async throws -> ImportRun.Outcome {
+        let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
         do {
-            let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
-            do {
-                let app = try options.app(of: trial.ledger)
-                try requireChoice(for: trial.ledger, app)
-                var run = importing(into: trial.ledger, app, isShared: false)
-                run.numbers = try numbers(for: trial.ledger, app)
-                let outcome = report(await run.run(reader))
-                try await run.numbers?.access.client.shutdown()
-                try await trial.close()
-                return outcome
-            } catch {
-                try await trial.close()
-                throw error
-            }
-        } catch let failure as SQLiteBackup.Failure {
-            Terminal.complain("\(failure.code): \(failure.description)")
-            throw ExitCode.unusable
-        } catch let error as LedgerStorageError {
-            Terminal.complain("\(error)")
-            throw ExitCode.unusable
+            let app = try options.app(of: trial.ledger)
+            let outcome = try await imported(reader, into: trial.ledger, app, isShared: false)
+            try await trial.close()
+            return outcome
+        } catch {
+            try await trial.close()
+            throw error
+        }
+    }
+}
+
+/// `assay import backfill`: reads histories and statuses from the App Store.
+struct Backfill: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Reads what is missing from the App Store: histories and statuses.",
+        discussion: """
+            Asks the App Store Server API for the history of purchases that the ledger knows, and for the statuses of their \
+            subscriptions. Everything is verified and recorded like any other evidence. The app needs a key: app_store_keys in \
+            the settings file.
+
+            The number of calls and the time that they take at Apple's limits are printed first. What was read once is asked \
+            for by its revision afterwards, so only what changed comes again. A backfill of --all that was interrupted goes on \
+            where it was when the same command is run again. The server can run meanwhile.
+
+            Exit status: 0 if everything was read, 1 if Apple refused some, 2 for wrong usage or I/O, 130 after Ctrl-C.
+            """)
+
+    @OptionGroup var options: OperatorOptions
+    @OptionGroup var trust: LedgerTrustOption
+
+    @Option(name: .long, help: "The purchases of a customer.")
+    var customer: String?
+
+    @Option(name: .long, help: "The purchase of a transaction id, with everything that its buyer has in the app.")
+    var transaction: String?
+
+    @Flag(name: .long, help: "All purchases of the app.")
+    var all = false
+
+    func validate() throws {
+        guard [customer != nil, transaction != nil, all].count(where: { $0 }) == 1 else {
+            throw ValidationError("Name one of --customer, --transaction and --all.")
         }
     }
 
-    /// Whether another process has the SQLite file open.
-    private func isShared() throws -> Bool {
-        let url = try options.ledger.place().url
-        guard !LedgerDatabases.isPostgreSQL(url) else { return false }
-        let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
-        guard FileManager.default.fileExists(atPath: path) else { return false }
-        do {
-            return try SQLiteDatabase.isOpenElsewhere(path)
-        } catch let error as LedgerStorageError {
-            Terminal.complain("\(error)")
-            throw ExitCode.unusable
+    func run() async throws {
+        var status = ExitCode.success
+        try await options.withLedger(trust: trust) { ledger, app in
+            let access = try ServerAPIAccess(app, options.ledger, trust)
+            do {
+                status = try await BackfillRun(ledger: ledger, app: app, access: access).run(scope)
+            } catch {
+                try await access.client.shutdown()
+                throw error
+            }
+            try await access.client.shutdown()
         }
+        if status != .success { throw status }
+    }
+
+    private var scope: BackfillRun.Scope {
+        if let customer { return .customer(customer) }
+        return transaction.map { .transaction($0) } ?? .all
+    }
+}
+
+/// A copy of a ledger in a SQLite file of TMPDIR, on which a command can try its changes.
+struct TrialLedger {
+    let ledger: PurchaseLedger
+    private let database: any LedgerDatabase
+    private let folder: URL
+
+    /// Copies the ledger of any engine.
+    ///
+    /// - Throws: `SQLiteBackup.Failure`, `LedgerStorageError`, `InputError`.
+    init(of options: LedgerDatabaseOptions, anchors: [TrustAnchor]) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "assay-trial-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        do {
+            let file = folder.appending(path: "ledger.sqlite").path
+            let place = try options.place()
+            if place.file == nil {
+                try await options.withDatabase { _ = try await LedgerBackup(of: $0, to: file).write() }
+            } else if let source = try place.usableFile() {
+                _ = try SQLiteBackup(of: source, to: file).write()
+            }
+            let database = try SQLiteDatabase(path: file)
+            do {
+                // It is not needed after a crash.
+                try await database.set("synchronous", to: "OFF")
+                ledger = try await PurchaseLedger.openRecorded(
+                    database: database, verifier: PurchaseVerifier(anchors: anchors)
+                ) { Timestamp(Date()) }
+            } catch {
+                try await database.close()
+                throw error
+            }
+            self.database = database
+        } catch {
+            Self.remove(folder)
+            throw error
+        }
+    }
+
+    /// Deletes the copy.
+    func close() async throws {
+        defer { Self.remove(folder) }
+        try await database.close()
+    }
+
+    private static func remove(_ folder: URL) {
+        // A temporary folder that stays behind is readable for its owner only.
+        try? FileManager.default.removeItem(at: folder)
     }
 }

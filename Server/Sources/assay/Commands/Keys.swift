@@ -155,14 +155,9 @@ struct CreateSigningKey: AsyncParsableCommand {
     func run() async throws {
         guard purpose == .log else { return try answerKeys() }
         let keys = try key.keys(options)
-        do throws(LogError) {
-            try keys.createSigningKeyIfMissing()
-            guard let key = try keys.verifier() else { return }
-            Terminal.write("\(key.text)\n")
-        } catch {
-            Terminal.complain("\(error)")
-            throw error.status
-        }
+        try keys.createSigningKeyIfMissing()
+        guard let key = try keys.verifier() else { return }
+        Terminal.write("\(key.text)\n")
     }
 
     private func answerKeys() throws {

@@ -66,7 +66,7 @@ struct Mint: ParsableCommand {
     @Option(help: "The fault in the evidence; --list-faults lists the faults of its kind.") var fault: String?
     @Flag(help: "List the faults of the kind and exit.") var listFaults = false
     @Flag(help: "Write receipts as bare bytes instead of base64.") var bare = false
-    @Option(name: [.short, .long], help: "Where to write; standard output, if not given.") var output: String?
+    @OptionGroup var output: OutputOption
 
     func validate() throws {
         guard (0...20_000).contains(purchases) else { throw ValidationError("'--purchases' takes 0 to 20000.") }
@@ -91,16 +91,7 @@ struct Mint: ParsableCommand {
             Terminal.write(kind.faults.map { $0 + "\n" }.joined())
             return
         }
-        let data = try encoded()
-        guard let output, output != "-" else {
-            try FileHandle.standardOutput.write(contentsOf: data)
-            return
-        }
-        do {
-            try OutputFile.write(data, to: output)
-        } catch {
-            throw InputError(output, "cannot be written")
-        }
+        try output.write([UInt8](try encoded()))
     }
 
     /// The content of the file.

@@ -7,6 +7,10 @@ struct Operators: AsyncParsableCommand {
         abstract: "Manages the people who sign in to the console of a server.",
         subcommands: [AddConsoleOperator.self, RemoveOperator.self, RenewLink.self])
 
+    static func unknown(_ name: String) -> InputError {
+        InputError(name, "there is no such operator; see 'assay list operators'")
+    }
+
     /// Prints a link, as the part of its address after that of the listener for operators.
     static func write(_ link: OneTimeLink) {
         Terminal.write("/console/link?secret=\(link.text)\n")
@@ -20,12 +24,8 @@ struct AddConsoleOperator: AsyncParsableCommand {
         commandName: "add", abstract: "Adds an operator, and prints the link with which they set their password.")
 
     @OptionGroup var ledger: LedgerDatabaseOptions
-
-    @Argument(help: "The name with which they sign in.")
-    var name: String
-
-    @Option(name: .long, help: "view, support or admin.")
-    var role = OperatorRole.view
+    @Argument(help: "The name with which they sign in.") var name: String
+    @Option(help: "view, support or admin.") var role = OperatorRole.view
 
     func run() async throws {
         try await ledger.withLedger { ledger in
@@ -45,14 +45,12 @@ struct RenewLink: AsyncParsableCommand {
         commandName: "link", abstract: "Prints a new link with which an operator sets a password.")
 
     @OptionGroup var ledger: LedgerDatabaseOptions
-
-    @Argument(help: "The name of the operator.")
-    var name: String
+    @Argument(help: "The name of the operator.") var name: String
 
     func run() async throws {
         try await ledger.withLedger { ledger in
             guard let link = try await ledger.perform(RenewOperatorLink(name: name)) else {
-                throw InputError(name, "there is no such operator; see 'assay list operators'")
+                throw Operators.unknown(name)
             }
             Operators.write(link)
         }
@@ -65,14 +63,12 @@ struct RemoveOperator: AsyncParsableCommand {
         commandName: "remove", abstract: "Removes an operator and ends their sessions.")
 
     @OptionGroup var ledger: LedgerDatabaseOptions
-
-    @Argument(help: "The name of the operator.")
-    var name: String
+    @Argument(help: "The name of the operator.") var name: String
 
     func run() async throws {
         try await ledger.withLedger { ledger in
             guard try await ledger.perform(ChangeOperator(name: name, role: nil)) else {
-                throw InputError(name, "there is no such operator; see 'assay list operators'")
+                throw Operators.unknown(name)
             }
             Terminal.write("assay: \(name.printable) was removed\n")
         }

@@ -49,39 +49,27 @@ struct Rebuild: AsyncParsableCommand {
         // PostgreSQL shows this name, so that the command does not take itself for a server.
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
         let keys = try signing.keys(options)
-        do {
-            try Copy.requireUnused(try options.place())
-            try await options.withDatabase(migrating: false) { try await LedgerCopy.requireUnused($0) }
-            guard LedgerDatabases.isPostgreSQL(to) else {
-                try await rebuild(to: LedgerDatabaseOptions.absolute(String(to.dropFirst("sqlite:".count))), keys)
-                Terminal.write("assay: the ledger was rebuilt to \(to)\n")
-                return Self.warn()
-            }
-            let file = FileManager.default.temporaryDirectory.appending(
-                path: "assay-rebuilt-\(UUID().uuidString).sqlite")
-            defer {
-                for suffix in ["", "-wal", "-shm"] {
-                    // A leftover temporary file does no harm.
-                    try? FileManager.default.removeItem(atPath: file.path + suffix)
-                }
-            }
-            try await rebuild(to: file.path, keys)
-            let arguments = [
-                "--from", "sqlite:\(file.path)", "--to", to, "--entry-key", keys.entryKeyFile, "--signing-key",
-                keys.signingKeyFile,
-            ]
-            try await Copy.parse(arguments + (options.config.map { ["--config", $0] } ?? [])).run()
-            Self.warn()
-        } catch let error as CopyError {
-            Terminal.complain("\(error)")
-            throw ExitCode.rejected
-        } catch let failure as SQLiteBackup.Failure {
-            Terminal.complain("\(failure.code): \(failure.description)")
-            throw ExitCode.unusable
-        } catch let error as LogError {
-            Terminal.complain("\(error)")
-            throw error.status
+        try Copy.requireUnused(try options.place())
+        try await options.withDatabase { try await LedgerCopy.requireUnused($0) }
+        guard LedgerDatabases.isPostgreSQL(to) else {
+            try await rebuild(to: LedgerDatabaseOptions.absolute(String(to.dropFirst("sqlite:".count))), keys)
+            Terminal.write("assay: the ledger was rebuilt to \(to)\n")
+            return Self.warn()
         }
+        let file = FileManager.default.temporaryDirectory.appending(path: "assay-rebuilt-\(UUID().uuidString).sqlite")
+        defer {
+            for suffix in ["", "-wal", "-shm"] {
+                // A leftover temporary file does no harm.
+                try? FileManager.default.removeItem(atPath: file.path + suffix)
+            }
+        }
+        try await rebuild(to: file.path, keys)
+        let arguments = [
+            "--from", "sqlite:\(file.path)", "--to", to, "--entry-key", keys.entryKeyFile, "--signing-key",
+            keys.signingKeyFile,
+        ]
+        try await Copy.parse(arguments + (options.config.map { ["--config", $0] } ?? [])).run()
+        Self.warn()
     }
 
     private static func warn() {

@@ -130,7 +130,7 @@ struct Serve: AsyncParsableCommand {
         dependencies.remark = Terminal.remark
         dependencies.build = start.build
         let readPlace: @Sendable () throws -> LedgerPlace = {
-            try named.readPlace(environment, options: options, files: .read)
+            try named.place(environment, options: options, files: .read)
         }
         dependencies.settings = SettingsSource(hangups, notices) { try readPlace().configuration }
         dependencies.console.redactedReport = { InspectionReport.redacted($0) }

@@ -20,8 +20,7 @@ struct Webhooks: AsyncParsableCommand {
 struct WebhookOptions: ParsableArguments {
     @OptionGroup var options: OperatorOptions
 
-    @Argument(help: "The URL of the webhook, as in the settings.")
-    var url: String
+    @Argument(help: "The URL of the webhook, as in the settings.") var url: String
 
     @Option(
         name: .long,
@@ -49,34 +48,33 @@ struct WebhookOptions: ParsableArguments {
 }
 
 /// `assay webhooks enable`.
-struct EnableWebhook: AsyncParsableCommand {
+struct EnableWebhook: OperatorCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Delivers to a webhook again, from the event at which deliveries stopped.")
 
     @OptionGroup var webhook: WebhookOptions
 
-    func run() async throws {
-        try await webhook.options.withLedger { ledger, app in
-            _ = try await webhook.change(.enable, ledger, app)
-            Terminal.write("assay: the webhook is enabled\n")
-        }
+    var options: OperatorOptions { webhook.options }
+
+    func perform(_ ledger: PurchaseLedger, _ app: String) async throws -> String {
+        _ = try await webhook.change(.enable, ledger, app)
+        return "assay: the webhook is enabled"
     }
 }
 
 /// `assay webhooks disable`.
-struct DisableWebhook: AsyncParsableCommand {
+struct DisableWebhook: OperatorCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable", abstract: "Stops deliveries to a webhook; its events wait until it is enabled.")
 
     @OptionGroup var webhook: WebhookOptions
-
     @OptionGroup var reason: ReasonOption
 
-    func run() async throws {
-        try await webhook.options.withLedger { ledger, app in
-            _ = try await webhook.change(.disable(reason: reason.reason), ledger, app)
-            Terminal.write("assay: the webhook is disabled\n")
-        }
+    var options: OperatorOptions { webhook.options }
+
+    func perform(_ ledger: PurchaseLedger, _ app: String) async throws -> String {
+        _ = try await webhook.change(.disable(reason: reason.reason), ledger, app)
+        return "assay: the webhook is disabled"
     }
 }
 
@@ -92,11 +90,8 @@ struct ResendEvents: AsyncParsableCommand {
 
     @OptionGroup var webhook: WebhookOptions
 
-    @Option(name: .long, help: "The event, by its id in 'assay list webhooks'. Without it, all.")
-    var event: String?
-
-    @Option(name: .long, help: "Deliver everything again since this time, such as 2026-11-27T00:00:00Z.")
-    var since: Timestamp?
+    @Option(help: "The event, by its id in 'assay list webhooks'. Without it, all.") var event: String?
+    @Option(help: "Deliver everything again since this time, such as 2026-11-27T00:00:00Z.") var since: Timestamp?
 
     func validate() throws {
         if event != nil, since != nil { throw ValidationError("--event and --since exclude each other.") }

@@ -23,7 +23,7 @@ struct DatabaseExamination {
         let (name, folder): (String, String?)
         let database: any LedgerDatabase
         do {
-            (name, folder) = (place.databaseName, place.databaseFolder)
+            (name, folder) = (place.databaseName, place.file.map { ($0 as NSString).deletingLastPathComponent })
             database = try place.open(isCreating: false)
         } catch {
             let reason = (error as? InputError)?.reason ?? "\(error)"

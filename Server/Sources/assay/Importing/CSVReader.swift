@@ -3,7 +3,7 @@
 ///
 /// After a damaged record, reading continues with the next line.
 struct CSVReader {
-    private(set) var bytes: ImportBytes
+    private(set) var bytes: InputBytes
     /// The number of fields of a record; reading a record stops beyond it, because a row of commas alone would take a
     /// hundred times its size. Before the header was read, more fields than there are columns.
     var largestFieldCount = 2 * ImportColumn.allCases.count
@@ -15,7 +15,7 @@ struct CSVReader {
     }
 
     /// Reads from the bytes that were not taken.
-    init(_ bytes: ImportBytes) { self.bytes = bytes }
+    init(_ bytes: InputBytes) { self.bytes = bytes }
 
     /// The next record that is not a blank line.
     ///
@@ -26,7 +26,7 @@ struct CSVReader {
             let line = bytes.line
             switch parse() {
             case .record(let fields, let end):
-                let isTooLarge = end - bytes.start > ImportBytes.rowLimit
+                let isTooLarge = end - bytes.start > ImportRow.limit
                 let isBlank = fields.count == 1 && fields[0].isEmpty
                 bytes.take(upTo: end)
                 if isTooLarge { return Record(line: line, fields: .failure(Self.tooLarge)) }
@@ -35,7 +35,7 @@ struct CSVReader {
                 try bytes.skipLine()
                 return Record(line: line, fields: .failure(flaw))
             case .incomplete:
-                guard bytes.count > ImportBytes.rowLimit else {
+                guard bytes.count > ImportRow.limit else {
                     try bytes.fill()
                     continue
                 }
@@ -46,7 +46,7 @@ struct CSVReader {
     }
 
     private static let tooLarge = ImportFlaw(
-        .rowTooLarge, "a row takes more than \(ImportBytes.rowLimit) bytes; is a quote not closed?")
+        .rowTooLarge, "a row takes more than \(ImportRow.limit) bytes; is a quote not closed?")
 
     private enum Parsed {
         case record([[UInt8]], end: Int)

@@ -5,7 +5,7 @@ import Foundation
 struct ImportReader {
     private enum Source {
         case csv(CSVReader, columns: [ImportColumn])
-        case ndjson(ImportBytes)
+        case ndjson(InputBytes)
         case folder(FolderRows)
     }
 
@@ -22,15 +22,13 @@ struct ImportReader {
             source = .folder(folder)
             return
         }
-        var bytes = try ImportBytes(path)
+        var bytes = try InputBytes(path)
         try bytes.fill()
         try Self.requireText(bytes)
-        if bytes.bytes.starts(with: Self.byteOrderMark) { bytes.take(upTo: Self.byteOrderMark.count) }
-        let isJSON = bytes.bytes[bytes.start...].first { !LineBuffer.isWhiteSpace($0) } == UInt8(ascii: "{")
+        bytes.dropByteOrderMark()
+        let isJSON = bytes.bytes[bytes.start...].first { !InputBytes.isWhiteSpace($0) } == UInt8(ascii: "{")
         source = isJSON ? .ndjson(bytes) : try Self.csv(bytes)
     }
-
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The share of the input that was read; `nil` if its size is not known.
     var share: Double? {
@@ -66,22 +64,22 @@ struct ImportReader {
 
     // MARK: NDJSON
 
-    private static func line(_ bytes: inout ImportBytes) throws -> ImportRow? {
+    private static func line(_ bytes: inout InputBytes) throws -> ImportRow? {
         while bytes.count > 0 || !bytes.isAtEnd {
             let place = "line \(bytes.line)"
             guard let end = bytes.firstLineEnd ?? (bytes.isAtEnd ? bytes.bytes.count : nil) else {
-                guard bytes.count > ImportBytes.rowLimit else {
+                guard bytes.count > ImportRow.limit else {
                     try bytes.fill()
                     continue
                 }
                 try bytes.skipLine()
                 return ImportRow(
                     place: place,
-                    content: .flaw(ImportFlaw(.rowTooLarge, "a line has more than \(ImportBytes.rowLimit) bytes")))
+                    content: .flaw(ImportFlaw(.rowTooLarge, "a line has more than \(ImportRow.limit) bytes")))
             }
             let text = Array(bytes.bytes[bytes.start..<end])
             bytes.take(upTo: end)
-            guard text.contains(where: { !LineBuffer.isWhiteSpace($0) }) else { continue }
+            guard !InputBytes.isBlank(text) else { continue }
             return ImportRow(place: place, content: .json(text))
         }
         return nil
@@ -89,7 +87,7 @@ struct ImportReader {
 
     // MARK: CSV
 
-    private static func csv(_ bytes: ImportBytes) throws -> Source {
+    private static func csv(_ bytes: InputBytes) throws -> Source {
         let source = bytes.source
         var reader = CSVReader(bytes)
         guard let header = try reader.next() else {
@@ -145,7 +143,7 @@ struct ImportReader {
     }
 
     /// Refuses files that are not text in UTF-8, with what to do.
-    private static func requireText(_ bytes: ImportBytes) throws {
+    private static func requireText(_ bytes: InputBytes) throws {
         if bytes.bytes.starts(with: [0x1F, 0x8B]) {
             throw InputError(
                 bytes.source, "is compressed; unpack it first: gzip -dc FILE | assay import --app NAME -")
@@ -153,5 +151,63 @@ struct ImportReader {
         if bytes.bytes.starts(with: [0xFF, 0xFE]) || bytes.bytes.starts(with: [0xFE, 0xFF]) {
             throw InputError(bytes.source, "is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 FILE")
         }
+    }
+}
+
+/// The files of a folder as rows: one piece of evidence each, named by its customer.
+///
+/// A file directly in the folder belongs to the customer of its name without the ending; a file in a folder inside
+/// belongs to the customer of that folder's name. Symbolic links are refused: they could lead to files that somebody
+/// else put there, or to one file for several customers.
+struct FolderRows {
+    /// The endings that are not part of a customer's name.
+    private static let endings: Set<String> = [
+        "b64", "base64", "ber", "bin", "der", "jws", "jwt", "p7b", "p7s", "pkcs7", "plist", "receipt", "txt",
+    ]
+
+    private let folder: String
+    private let files: [String]
+    private var position = 0
+
+    /// No files.
+    init() { (folder, files) = ("", []) }
+
+    /// The files of a folder, in the order of their paths; `nil` if the path is not a folder.
+    ///
+    /// - Throws: `InputError` if the folder has no files.
+    init?(_ path: String) throws {
+        var isFolder: ObjCBool = false
+        guard path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+        else { return nil }
+        folder = path
+        files = try InputFolder.files(in: path, listingLinksToFolders: true)
+    }
+
+    var share: Double { Double(position) / Double(max(1, files.count)) }
+
+    mutating func next() throws -> ImportRow? {
+        guard position < files.count else { return nil }
+        let path = files[position]
+        position += 1
+        guard !InputFolder.isLink(path) else {
+            let detail = "is a symbolic link; put the file itself into the folder"
+            return ImportRow(place: path, content: .flaw(ImportFlaw(.rowMalformed, detail)))
+        }
+        do {
+            let content = try InputFile.read(path, limit: ImportRow.limit)
+            return ImportRow(
+                place: path, content: .fields([.customerID: Array(customer(of: path).utf8), .receiptData: content]))
+        } catch let error as InputError {
+            // One file that cannot be read does not stop the others.
+            return ImportRow(place: path, content: .flaw(ImportFlaw(.rowMalformed, error.reason)))
+        }
+    }
+
+    private func customer(of path: String) -> String {
+        let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+        let relative = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
+        if let slash = relative.firstIndex(of: "/") { return String(relative[..<slash]) }
+        let name = relative as NSString
+        return Self.endings.contains(name.pathExtension.lowercased()) ? name.deletingPathExtension : relative
     }
 }

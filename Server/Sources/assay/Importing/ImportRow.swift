@@ -4,6 +4,10 @@ import PurchaseVerification
 
 /// A row as written in its file, and its place.
 struct ImportRow: Sendable {
+    /// The largest row in bytes: the largest evidence that the core reads (16 MiB) and room for the other fields. The
+    /// largest real receipt known has 108 kB.
+    static let limit = (16 << 20) + (64 << 10)
+
     /// The line, or the path of the file in a folder.
     let place: String
     let content: Content
@@ -167,7 +171,7 @@ struct ImportFlaw: Error, Sendable, Equatable {
     enum Code: String, CaseIterable, Sendable {
         /// The row has the wrong format: it is not JSON, a quote is not closed, or the number of fields is wrong.
         case rowMalformed = "row_malformed"
-        /// The row is larger than `ImportBytes.rowLimit`.
+        /// The row is larger than `ImportRow.limit`.
         case rowTooLarge = "row_too_large"
         /// The row has a member that `assay import` does not know.
         case columnUnknown = "column_unknown"

@@ -25,28 +25,6 @@ struct LedgerDatabaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp(ServerSetting.entryKey.help)) var entryKey: String?
     @Option(help: "The folder of 'assay dev': its database, keys and certificates.") var folder: String?
 
-    /// Reads the settings, or prints all their problems and ends the command.
-    ///
-    /// - Parameters:
-    ///   - options: the values of other options that give settings.
-    ///   - files: the reader of the files that settings name; `nil` for a command that neither verifies nor answers.
-    func place(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment, options: [String: [String]] = [:],
-        files: NamedFiles? = nil
-    ) throws -> LedgerPlace {
-        try Self.complaining { try readPlace(environment, options: options, files: files) }
-    }
-
-    /// Prints the problems of settings, each in a line, and ends the command.
-    static func complaining<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as SettingProblems {
-            for problem in error.problems { Terminal.complain("\(problem)") }
-            throw ExitCode.unusable
-        }
-    }
-
     /// The path of the settings file, as given.
     func settingsPath(_ environment: [String: String]) -> String {
         config ?? environment[Self.configVariable] ?? Self.defaultConfig
@@ -62,9 +40,13 @@ struct LedgerDatabaseOptions: ParsableArguments {
 
     /// Reads the settings.
     ///
+    /// - Parameters:
+    ///   - options: the values of other options that give settings.
+    ///   - files: the reader of the files that settings name; `nil` for a command that neither verifies nor answers.
     /// - Throws: `SettingProblems`, `InputError`.
-    func readPlace(
-        _ environment: [String: String], options: [String: [String]] = [:], files: NamedFiles?
+    func place(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment, options: [String: [String]] = [:],
+        files: NamedFiles? = nil
     ) throws -> LedgerPlace {
         let own = ["--database": database, "--entry-key": entryKey].compactMapValues { $0.map { [$0] } }
         let given = options.filter { !$0.value.isEmpty }.merging(own) { $1 }
@@ -109,8 +91,6 @@ struct LedgerDatabaseOptions: ParsableArguments {
 
     /// Opens the ledger for an operator's command, under the settings that the latest start of the server recorded.
     ///
-    /// Refusals of the ledger end with status 1, errors of the database with 2.
-    ///
     /// - Parameters:
     ///   - access: whether the command writes; if so, the key of entries is read or created, and the new entries are
     ///     sealed.
@@ -123,7 +103,8 @@ struct LedgerDatabaseOptions: ParsableArguments {
     ) async throws {
         let anchors = try trust?.anchors(self) ?? TrustAnchor.apple
         let keys = try place().recordKeys
-        try await withDatabase(migrating: creating, creating: creating) { database in
+        try await withDatabase(creating: creating) { database in
+            if creating { try await LedgerMigrations.migrate(database, now: .now) }
             let entryKey: EntryKey? =
                 switch access {
                 case .reading: nil
@@ -148,33 +129,25 @@ struct LedgerDatabaseOptions: ParsableArguments {
         case writing
     }
 
-    /// Opens the database for the body, and closes it afterwards. Errors become one line on standard error.
+    /// Opens the database for the body, and closes it afterwards.
     ///
-    /// - Parameters:
-    ///   - migrating: whether missing migrations are run first.
-    ///   - creating: whether a missing database is created. A command about an existing one must not create another
-    ///     because a
-    ///     path was mistyped.
-    func withDatabase(
-        migrating: Bool = true, creating: Bool = false, _ body: (any LedgerDatabase) async throws -> Void
-    ) async throws {
-        let database = try place().open(isCreating: creating)
+    /// - Parameter creating: whether a missing database is created. A command about an existing one must not create
+    ///   another because a path was mistyped.
+    func withDatabase(creating: Bool = false, _ body: (any LedgerDatabase) async throws -> Void) async throws {
+        try await place().open(isCreating: creating).use(body)
+    }
+}
+
+extension LedgerDatabase {
+    /// Closes the database after its use.
+    func use(_ body: (any LedgerDatabase) async throws -> Void) async throws {
         do {
-            if migrating { try await LedgerMigrations.migrate(database, now: .now) }
-            try await body(database)
+            try await body(self)
         } catch {
-            try await database.close()
-            let (words, status): (String, ExitCode)
-            switch error {
-            case let error as LedgerStorageError: (words, status) = ("\(error)", .unusable)
-            case let error as LogError: (words, status) = ("\(error)", error.status)
-            case let refusal as LedgerRefusal: (words, status) = (refusal.line, .rejected)
-            default: throw error
-            }
-            Terminal.complain(words)
-            throw status
+            try await close()
+            throw error
         }
-        try await database.close()
+        try await close()
     }
 }
 

@@ -29,51 +29,40 @@ struct LedgerPlace {
     /// The address of the database: `sqlite:PATH` or a URL of PostgreSQL.
     var url: String { configuration.database }
 
-    /// Opens the database, and prints its address on standard error.
-    func open(isCreating: Bool) throws -> any LedgerDatabase {
-        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
-        let file = try databaseFile(url, isCreating: isCreating)
-        do {
-            return try SQLiteDatabase(path: file)
-        } catch {
-            throw InputError("sqlite:\(file)", "\(error)")
-        }
+    /// The path of a SQLite database, from the root; `nil` for PostgreSQL, whose disk belongs to its server.
+    var file: String? {
+        guard !LedgerDatabases.isPostgreSQL(url) else { return nil }
+        return LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
     }
-
-    /// The path of an existing SQLite database, which is named on standard error.
-    func existingFile() throws -> String { try databaseFile(url, isCreating: false) }
 
     /// The address of the database for people: a path from the root, or a URL without its password.
-    var databaseName: String {
-        if LedgerDatabases.isPostgreSQL(url) { return LedgerDatabases.withoutSecrets(url) }
-        return "sqlite:\(LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count))))"
+    var databaseName: String { file.map { "sqlite:\($0)" } ?? LedgerDatabases.withoutSecrets(url) }
+
+    /// The SQLite database, if another process has it open.
+    func fileInUse() throws -> String? {
+        guard let file, FileManager.default.fileExists(atPath: file) else { return nil }
+        return try SQLiteDatabase.isOpenElsewhere(file) ? file : nil
     }
 
-    /// The folder of a SQLite database; `nil` for PostgreSQL, whose disk belongs to its server.
-    var databaseFolder: String? {
-        guard !LedgerDatabases.isPostgreSQL(url) else { return nil }
-        let file = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
-        return (file as NSString).deletingLastPathComponent
-    }
-
-    private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
-        let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
-        guard isCreating || FileManager.default.fileExists(atPath: database) else {
-            throw InputError(database, "there is no such database; name it with --database or --config")
-        }
-        Terminal.remark("database sqlite:\(database), settings \(path ?? "none")")
-        try DatabaseFile.requireUsable(database)
-        return database
-    }
-
-    private func openServer(_ url: String) throws -> any LedgerDatabase {
-        let name = LedgerDatabases.withoutSecrets(url)
-        Terminal.remark("database \(name), settings \(path ?? "none")")
+    /// Opens the database, and prints its address on standard error.
+    func open(isCreating: Bool) throws -> any LedgerDatabase {
+        let file = try usableFile(isCreating: isCreating)
         do {
+            if let file { return try SQLiteDatabase(path: file) }
             return try PostgreSQLDatabase(url: url)
         } catch {
-            throw InputError(name, "\(error)")
+            throw InputError(databaseName, "\(error)")
         }
+    }
+
+    /// The path of a SQLite database that can be used; `nil` for PostgreSQL. Either is named on standard error.
+    func usableFile(isCreating: Bool = false) throws -> String? {
+        if let file, !isCreating, !FileManager.default.fileExists(atPath: file) {
+            throw InputError(file, "there is no such database; name it with --database or --config")
+        }
+        Terminal.remark("database \(databaseName), settings \(path ?? "none")")
+        if let file { try DatabaseFile.requireUsable(file) }
+        return file
     }
 }
 
@@ -85,31 +74,28 @@ enum DatabaseFile {
     /// - Parameter path: the file, from the root.
     /// - Throws: `InputError` with the obstacle and the action to take.
     static func requireUsable(_ path: String) throws {
+        if let obstacle = obstacle(path) { throw InputError("sqlite:\(path)", obstacle) }
+    }
+
+    private static func obstacle(_ path: String) -> String? {
         let manager = FileManager.default
         let folder = (path as NSString).deletingLastPathComponent
         var isFolder: ObjCBool = false
         guard manager.fileExists(atPath: folder, isDirectory: &isFolder) else {
-            throw InputError(
-                "sqlite:\(path)",
-                "the folder '\(folder)' does not exist; create it, or name another file with --database")
+            return "the folder '\(folder)' does not exist; create it, or name another file with --database"
         }
         guard isFolder.boolValue else {
-            throw InputError("sqlite:\(path)", "'\(folder)' is a file, not a folder; name another file with --database")
+            return "'\(folder)' is a file, not a folder; name another file with --database"
         }
         if manager.fileExists(atPath: path, isDirectory: &isFolder) {
-            guard !isFolder.boolValue else {
-                throw InputError(
-                    "sqlite:\(path)", "is a folder; name a file in it, such as sqlite:\(path)/assay.sqlite")
-            }
+            if isFolder.boolValue { return "is a folder; name a file in it, such as sqlite:\(path)/assay.sqlite" }
             guard manager.isReadableFile(atPath: path), manager.isWritableFile(atPath: path) else {
-                throw InputError(
-                    "sqlite:\(path)", "this user may not read and write the file; change its owner or mode")
+                return "this user may not read and write the file; change its owner or mode"
             }
         }
         guard manager.isWritableFile(atPath: folder) else {
-            throw InputError(
-                "sqlite:\(path)",
-                "this user may not create files in '\(folder)', and SQLite keeps two files beside the database")
+            return "this user may not create files in '\(folder)', and SQLite keeps two files beside the database"
         }
+        return nil
     }
 }

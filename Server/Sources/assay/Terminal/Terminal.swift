@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import Logging
 import Synchronization
+import TextFormats
 
 /// Standard output and standard error, as one place to write to.
 enum Terminal {
@@ -67,4 +68,134 @@ enum Terminal {
     }
 
     private enum ExitCodes { static let unusable: Int32 = 2 }
+}
+
+/// Text from outside, escaped so that it cannot control the terminal, forge a line, or hide its content.
+///
+/// Evidence, names of files and the answers of other servers may hold any Unicode scalar. Scalars without a visible
+/// form are written as their number: `\u{202E}` for people, `\u202e` in JSON.
+enum VisibleText {
+    /// Whether a scalar is invisible, moves other text, or ends a line:
+    ///
+    /// - controls (C0, U+007F, C1), which drive terminals;
+    /// - line and paragraph separators (U+2028, U+2029);
+    /// - format characters: bidirectional controls (U+061C, U+200E, U+202A, U+2066 …), zero-width ones, U+FEFF, tags;
+    /// - other scalars that Unicode calls ignorable, such as fillers and variation selectors (UAX #44,
+    ///   Default_Ignorable_Code_Point).
+    static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value < 0x7F { return scalar.value < 0x20 }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return true
+        default: return scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    /// The text for people, in one line or, if it is our own message around text from outside, with its line feeds.
+    static func forPeople(_ text: String, keepsLines: Bool = false) -> String {
+        guard mayHide(text.utf8, keepsLines: keepsLines) else { return text }
+        var visible = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar), !(keepsLines && scalar == "\n") {
+                visible.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+            } else {
+                visible.append(scalar)
+            }
+        }
+        return String(visible)
+    }
+
+    /// One line of JSON, with its hidden scalars escaped (RFC 8259, 7). Outside of strings JSON is ASCII without
+    /// controls, so they can only be inside of strings, where an escape has the same meaning.
+    static func inJSON(_ json: [UInt8]) -> [UInt8] {
+        // The usual case has a fast path.
+        guard mayHide(json, keepsLines: false) else { return json }
+        var visible: [UInt8] = []
+        visible.reserveCapacity(json.count + 64)
+        for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+            guard isHidden(scalar) else {
+                visible.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+                continue
+            }
+            for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
+                let digits = String(unit, radix: 16)
+                visible.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+            }
+        }
+        return visible
+    }
+
+    /// Whether any byte could belong to a hidden scalar.
+    private static func mayHide(_ utf8: some Sequence<UInt8>, keepsLines: Bool) -> Bool {
+        utf8.contains { $0 >= 0x7F || $0 < 0x20 && !(keepsLines && $0 == 0x0A) }
+    }
+}
+
+extension String {
+    /// The text in one line, with nothing hidden in it: evidence must not be able to control the terminal.
+    var printable: String { VisibleText.forPeople(self) }
+}
+
+/// The queue of log lines for standard error.
+///
+/// A separate thread writes all waiting lines at once, so that no request waits for a slow reader of the log. Lines
+/// beyond the limit are dropped and counted.
+final class LogOutput: Sendable {
+    static let standardError = LogOutput { bytes in
+        do {
+            try FileHandle.standardError.write(contentsOf: Data(bytes))
+        } catch {
+            // The reader of the log is gone, so the error cannot be reported.
+        }
+    }
+
+    /// The bytes that may wait: some ten thousand lines.
+    private static let limit = 4 << 20
+
+    private struct Waiting {
+        var lines: [UInt8] = []
+        var dropped = 0
+        var isScheduled = false
+    }
+
+    private let waiting = Mutex(Waiting())
+    private let queue = DispatchQueue(label: "assay.log")
+    private let write: @Sendable ([UInt8]) -> Void
+
+    /// - Parameter write: writes whole lines; called by one thread at a time.
+    init(write: @escaping @Sendable ([UInt8]) -> Void) {
+        self.write = write
+    }
+
+    /// Adds a line, without its line feed.
+    func append(_ line: [UInt8]) {
+        let mustSchedule = waiting.withLock { waiting in
+            guard waiting.lines.count + line.count < Self.limit else {
+                waiting.dropped += 1
+                return false
+            }
+            waiting.lines += line
+            waiting.lines.append(UInt8(ascii: "\n"))
+            defer { waiting.isScheduled = true }
+            return !waiting.isScheduled
+        }
+        if mustSchedule { queue.async { self.writeWaiting() } }
+    }
+
+    /// Writes all waiting lines. Call it before the program ends, and before other output to standard error.
+    func flush() {
+        queue.sync { writeWaiting() }
+    }
+
+    private func writeWaiting() {
+        let taken = waiting.withLock { waiting in
+            defer { waiting = Waiting() }
+            return waiting
+        }
+        if !taken.lines.isEmpty { write(taken.lines) }
+        if taken.dropped > 0 {
+            write(
+                Array("assay: \(counted(taken.dropped, "line of the log was", "lines of the log were")) dropped\n".utf8)
+            )
+        }
+    }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseLedger
 import PurchaseServer
+import TextFormats
 
 /// `assay audit verify`.
 struct VerifyAudit: AsyncParsableCommand {
@@ -109,13 +110,8 @@ struct VerifyAudit: AsyncParsableCommand {
         let bar = AuditBar()
         bar.begin()
         defer { bar.clear() }
-        let ended = try endedKeys(keys)
-        let outcome: AuditOutcome
-        do {
-            outcome = try await ledger.audit(keeping: path, checkpoints, endedKeys: ended) { bar.show($0) }
-        } catch let failure as SQLiteBackup.Failure {
-            Terminal.complain("\(failure.code): \(failure.description)")
-            throw ExitCode.unusable
+        let outcome = try await ledger.audit(keeping: path, checkpoints, endedKeys: try endedKeys(keys)) {
+            bar.show($0)
         }
         bar.clear()
         AuditOutput.write(outcome.log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
@@ -135,26 +131,55 @@ struct VerifyAudit: AsyncParsableCommand {
     private func lastSigned(_ keys: RecordKeys) throws -> (checkpoint: SignedCheckpoint?, areHeadsMissing: Bool) {
         do throws(LogError) {
             return (try keys.lastSigned()?.checkpoint, false)
-        } catch  where error.code == .headsMissing {
+        } catch {
+            guard error.code == .headsMissing else { throw error }
             Terminal.write("\(error.code.rawValue)  \(error.detail.printable)\n")
             return (nil, true)
-        } catch {
-            Terminal.complain("\(error)")
-            throw error.status
         }
     }
 
     /// The checkpoints of the options, and the last one that this server signed.
     private func checkpoints(_ keys: RecordKeys, own: SignedCheckpoint?) throws -> [SignedCheckpoint] {
-        do {
-            let known = try self.keys.keys(own: keys.verifier())
-            var checkpoints: [SignedCheckpoint] = []
-            for path in checkpoint { checkpoints.append(try CheckpointInput.read(path, keys: known)) }
-            if let own { checkpoints.append(own) }
-            return checkpoints
-        } catch let error as LogError {
-            Terminal.complain("\(error)")
-            throw error.status
+        let known = try self.keys.keys(own: keys.verifier())
+        return try checkpoint.map { try CheckpointInput.read($0, keys: known) } + [own].compactMap(\.self)
+    }
+}
+
+/// The report of an audit or a rebuild, for people and `grep`: one finding a line, then the numbers of entries and of
+/// pieces of evidence.
+enum AuditOutput {
+    static func write(_ report: AuditReport) {
+        for finding in report.findings {
+            Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
+        }
+        let omitted = report.omitted > 0 ? ", and at least \(report.omitted) more" : ""
+        Terminal.write(
+            "assay: \(counted(report.entries, "journal entry", "journal entries")), \(counted(report.evidence, "piece")) of "
+                + "evidence, \(counted(report.findings.count, "finding"))\(omitted)\n")
+        guard let since = report.since else { return }
+        Terminal.write(
+            "assay: since \(counted(since, "leaf", "leaves")); the rows of \(counted(report.originals, "purchase")) and "
+                + "\(counted(report.customers, "customer")) compared\n")
+        for subject in AuditReport.unexamined { Terminal.write("assay: not examined: \(subject)\n") }
+    }
+
+    /// The audit of the Merkle log.
+    static func write(_ log: LogAuditReport, checkpoints: Int, entryKeyFile: String) {
+        for finding in log.findings {
+            Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
+        }
+        if log.omitted > 0 { Terminal.write("assay: \(counted(log.omitted, "more finding")) about the log\n") }
+        for continuation in log.continuations { Terminal.write("assay: \(continuation.printable)\n") }
+        Terminal.write(
+            "assay: \(counted(log.size, "leaf", "leaves")), \(counted(checkpoints, "checkpoint")), "
+                + "\(counted(log.findings.count, "finding")) about the log\n")
+        if let oldest = log.pending.oldest {
+            let late = log.isSealingLate ? "sealing_late: " : ""
+            let waiting = counted(log.pending.count, "entry waits", "entries wait")
+            Terminal.write("assay: \(late)\(waiting) for the log, the oldest since \(oldest)\n")
+        }
+        if !log.hasCheckedCodes {
+            Terminal.write("assay: the codes of entries were not checked, because there is no \(entryKeyFile)\n")
         }
     }
 }

@@ -1,16 +1,15 @@
 import Foundation
 
-/// The bytes of a file that were read and not taken yet. Only a row and a chunk are in memory at a time.
-struct ImportBytes {
-    /// The largest row in bytes: the largest evidence that the core reads (16 MiB) and room for the other fields. The
-    /// largest real receipt known has 108 kB.
-    static let rowLimit = (16 << 20) + (64 << 10)
+/// The bytes of a file that were read and not taken yet. Only what is not taken and a chunk are in memory at a time.
+struct InputBytes {
     private static let chunk = 1 << 20
 
     let source: String
     private(set) var bytes: [UInt8] = []
     /// The position of the first byte that was not taken.
     private(set) var start = 0
+    /// The position up to which there is no line end, so that each byte is searched once.
+    private var searched = 0
     private(set) var isAtEnd = false
     /// The number of the line at `start`, from 1.
     private(set) var line = 1
@@ -41,6 +40,7 @@ struct ImportBytes {
     mutating func fill() throws {
         if start > 0 {
             bytes.removeFirst(start)
+            searched = max(0, searched - start)
             start = 0
         }
         let descriptor = handle.fileDescriptor
@@ -59,14 +59,35 @@ struct ImportBytes {
         guard failure == 0 else { throw InputError(source, String(cString: strerror(failure))) }
     }
 
+    /// Takes a byte order mark at the start of the bytes.
+    mutating func dropByteOrderMark() {
+        if bytes[start...].starts(with: [0xEF, 0xBB, 0xBF]) { start += 3 }
+    }
+
     /// Takes the bytes before a position.
     mutating func take(upTo end: Int) {
         line += bytes[start..<end].count { $0 == UInt8(ascii: "\n") }
         start = end
     }
 
+    /// Takes all bytes that were read.
+    mutating func takeAll() -> [UInt8] {
+        defer { take(upTo: bytes.count) }
+        return Array(bytes[start...])
+    }
+
     /// The position after the first line; `nil` if its end was not read.
     var firstLineEnd: Int? { position(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } }
+
+    /// Takes the first line with its end, or what follows the last one; `nil` if its end was not read.
+    mutating func takeLine() -> [UInt8]? {
+        guard let end = position(of: UInt8(ascii: "\n"), from: max(start, searched)) else {
+            searched = bytes.count
+            return isAtEnd && count > 0 ? takeAll() : nil
+        }
+        defer { (start, line) = (end + 1, line + 1) }
+        return Array(bytes[start...end])
+    }
 
     /// The position of a byte. The library's search looks at many bytes at a time.
     func position(of byte: UInt8, from offset: Int) -> Int? {
@@ -87,4 +108,8 @@ struct ImportBytes {
             try fill()
         }
     }
+
+    static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    static func isBlank(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy(isWhiteSpace) }
 }
