@@ -1,0 +1,73 @@
+import Foundation
+import HTTPTypes
+import KitTestSupport
+import NIOCore
+import PurchaseAPI
+import PurchaseKit
+import PurchaseMessages
+import ServerTestSupport
+import Testing
+
+/// All of a customer's account, asked of the real server.
+@Suite("The account, by the server")
+struct ServerAccountTests {
+    @Test("8.4 A guest who moved to a second phone has 12 coins and the named entitlement there")
+    func guest() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let first = try await device.engine(isSignedIn: false)
+            let guest = try await first.signInAsGuest()
+            #expect(await first.buy("coins", quantity: 12).code == "granted")
+            #expect(await first.buy("monthly").code == "granted")
+            #expect(try await first.entitlements().isActive("pro"))
+            // The App Store of the second phone lists nothing.
+            let moved = device.otherStore
+            try moved.keepGuest(try device.store.guest())
+            device.queue.listsNothing.withLock { $0 = true }
+            let second = try await device.engine(isSignedIn: false, store: moved)
+            #expect(try await second.signInAsGuest() == guest)
+            await second.refreshEntitlements()
+            #expect(try await second.balance(of: "coins") == 12)
+            #expect(try await second.entitlements().isActive("pro"))
+        }
+    }
+
+    @Test("8.4 A grant by support arrives with a token of the backend, and never for another customer")
+    func support() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            try await world.give("pro", to: device.customer)
+            let without = try await device.engine()
+            await without.refreshEntitlements()
+            #expect(try await without.active().isEmpty && device.link.paths.isEmpty)
+            let engine = try await device.engine { try await world.token(of: $0) }
+            await engine.refreshEntitlements()
+            #expect(try await engine.active() == ["pro"])
+            #expect(device.link.paths == ["/v1/me/entitlements"])
+            let customer = device.customer
+            let other = try await world.device()
+            let wrong = try await other.engine { _ in try await world.token(of: customer) }
+            await wrong.refreshEntitlements()
+            #expect(try await wrong.active().isEmpty)
+        }
+    }
+}
+
+extension KitWorld {
+    /// Grants a product by hand, as support does.
+    fileprivate func give(_ product: String, to customer: String) async throws {
+        let request = GrantRequest(productID: product, reason: "goodwill")
+        let answer = try await server.execute(
+            uri: "/v1/customers/\(customer)/grants", method: .post, headers: [.authorization: "Bearer \(adminKey)"],
+            body: ByteBuffer(bytes: try JSONEncoder().encode(request)))
+        try #require(answer.status.code == 201, "\(String(buffer: answer.body))")
+    }
+
+    /// A token of a customer, as the app's backend gets it.
+    fileprivate func token(of customer: String) async throws -> String {
+        let answer = try await server.execute(
+            uri: "/v1/customers/\(customer)/tokens", method: .post, headers: [.authorization: "Bearer \(backendKey)"])
+        try #require(answer.status.code == 201, "\(String(buffer: answer.body))")
+        return try JSONDecoder().decode(CustomerTokenMessage.self, from: Data(answer.body.readableBytesView)).token
+    }
+}
