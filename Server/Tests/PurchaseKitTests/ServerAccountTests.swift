@@ -6,6 +6,7 @@ import PurchaseAPI
 import PurchaseKit
 import PurchaseMessages
 import ServerTestSupport
+import Synchronization
 import Testing
 
 /// All of a customer's account, asked of the real server.

@@ -38,6 +38,16 @@ struct ConsumptionRecord: Codable, Equatable, Sendable {
     let refundPreference: String?
 }
 
+/// The reports of an app in an environment.
+struct ExternalReports: Codable, Equatable, Sendable {
+    /// Accepted reports as JSON, by their identifiers.
+    var reports: [String: String] = [:]
+    /// Whether a sale or a refund, by the identifiers of line items.
+    var items: [String: String] = [:]
+    /// Tokens that were reported with line items.
+    var withItems: Set<String> = []
+}
+
 /// An extension for all subscribers of a product, with its outcome.
 struct MassExtensionRecord: Codable, Equatable, Sendable {
     let requestIdentifier: String

@@ -24,16 +24,6 @@ private struct ReportError: Error {
     }
 }
 
-/// The reports of an app in an environment.
-struct ExternalReports: Codable, Equatable, Sendable {
-    /// Accepted reports as JSON, by their identifiers.
-    var reports: [String: String] = [:]
-    /// Whether a sale or a refund, by the identifiers of line items.
-    var items: [String: String] = [:]
-    /// Tokens that were reported with line items.
-    var withItems: Set<String> = []
-}
-
 extension ServiceState {
     /// `PUT /externalPurchase/v1/reports` and `GET …/{id}`. The store takes every token of the environment. A report is
     /// taken as a whole or not at all.

@@ -8,7 +8,8 @@ enum LedgerTables {
     static let all =
         journal + refusedClaims + events + evidence + log + registry + customers + access + console + facts
         + entitlements
-        + orders + seats + claims + work + notifications + refunds + extensions + external + offers + appReceipts + webhooks
+        + orders + seats + claims + work + notifications + refunds + extensions + external + offers + appReceipts
+        + webhooks
 }
 
 /// A numbered step of the schema. Once it is released, it never changes and never calls today's code.
