@@ -237,13 +237,21 @@ open class NSLock: @unchecked Sendable {
 
 open class JSONSerialization {
     public static func jsonObject(with data: Data) throws -> Any { fatalError() }
-    public static func data(withJSONObject: Any) throws -> Data { fatalError() }
+    public static func data(withJSONObject: Any, options: WritingOptions = []) throws -> Data { fatalError() }
+    public struct WritingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let sortedKeys = Self(rawValue: 1)
+        public static let withoutEscapingSlashes = Self(rawValue: 2)
+    }
 }
 
 open class NSNumber: NSObject {
     public init(value: Int64) {}
     public init(value: Bool) {}
     public var doubleValue: Double { fatalError() }
+    public var int64Value: Int64 { fatalError() }
+    public var boolValue: Bool { fatalError() }
     public var objCType: UnsafePointer<CChar> { fatalError() }
 }
 

@@ -90,12 +90,16 @@ struct ExternalPurchaseTests {
             #expect(refused.refusal?.contains("3: ") == true && refused.refusal?.contains("back") == true, "\(refused)")
             for _ in 0..<3 { try await desk.control("clock", ["advance": "P1D"]) }
             try await desk.wait { try await !desk.events("external_purchase_token_overdue").isEmpty }
+            // The same statement again has the report sent again, and Apple refuses it again.
+            _ = try await desk.items([Item(id: "back", amount: 500).refund(of: "nothing")], of: "token-1")
+            #expect(try await desk.settled("token-1", ["refused"]).requestID == refused.requestID)
             let sale = Item(id: "sale", amount: 1_000).once
             var corrected = Item(id: "back", amount: 500).refund(of: "sale")
             corrected["restatement"] = true
             _ = try await desk.items([sale, corrected], of: "token-1")
             let settled = try await desk.settled("token-1", ["reported"])
             #expect(settled.requestID == refused.requestID && settled.refusal == nil, "\(settled)")
+            #expect(refused.reportedAt == nil && settled.reportedAt != nil)
             #expect(try await desk.reports().count == 1)
             #expect(try await desk.events("external_purchase_token_overdue").count == 1)
         }
@@ -121,6 +125,16 @@ struct ExternalPurchaseTests {
             let settled = try await desk.settled("token-1", ["reported"])
             #expect(settled.status == "LINE_ITEM")
             #expect(try await desk.reports().count == 2)
+        }
+    }
+
+    @Test("Apple's question about a token that nobody knows leaves the backend a day to state what was sold with it")
+    func unknown() async throws {
+        try await Desk.run { desk in
+            try await desk.notify("UNREPORTED", of: "token-1", created: "2026-01-01T12:00:00Z")
+            #expect(try await desk.settled("token-1", ["open"]).dueAt == "2026-02-01T12:00:00Z")
+            _ = try await desk.items([Item(id: "a", amount: 1_000).once], of: "token-1")
+            #expect(try await desk.settled("token-1", ["reported"]).status == "LINE_ITEM")
         }
     }
 
@@ -152,7 +166,10 @@ struct ExternalPurchaseTests {
                 let text = try await desk.refusal("/v1/external-purchases/\(token)/line-items", ["line_items": items])
                 #expect(text.contains("\"\(code)\"") && text.contains(fact), "\(text)")
             }
-            let others = [("no token", "base64url"), (Desk.token(of: "x", bundleID: "com.other"), "com.example.app")]
+            let others = [
+                ("no token", "base64url"), (Desk.token(of: "x", bundleID: "com.other"), "com.example.app"),
+                (Desk.token(of: "x", created: .min), "base64url"), (Desk.token(of: "x\u{0}"), "base64url"),
+            ]
             for (token, fact) in others {
                 let text = try await desk.refusal("/v1/external-purchases", ["token": token])
                 #expect(text.contains("\"field_malformed\"") && text.contains(fact), "\(text)")
@@ -213,8 +230,10 @@ private struct Seeded {
 }
 
 extension Desk {
-    fileprivate static func token(of id: String, bundleID: String = DeliveredWorld.bundleID) -> String {
-        let json = #"{"bundleId":"\#(bundleID)","externalPurchaseId":"\#(id)","tokenCreationDate":1769860800000}"#
+    fileprivate static func token(
+        of id: String, bundleID: String = DeliveredWorld.bundleID, created: Int64 = 1_769_860_800_000
+    ) -> String {
+        let json = #"{"bundleId":"\#(bundleID)","externalPurchaseId":"\#(id)","tokenCreationDate":\#(created)}"#
         return Data(json.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }
@@ -237,12 +256,14 @@ extension Desk {
         return String(buffer: answer.body)
     }
 
-    fileprivate func notify(_ subtype: String, of id: String, expires: String? = nil) async throws {
+    fileprivate func notify(_ subtype: String, of id: String, expires: String? = nil, created: String? = nil)
+        async throws
+    {
         var body: [String: Any] = [
             "bundle_id": DeliveredWorld.bundleID, "type": "EXTERNAL_PURCHASE_TOKEN", "subtype": subtype,
             "environment": "production", "external_purchase_id": id,
         ]
-        body["token_expiration_date"] = expires
+        (body["token_expiration_date"], body["token_creation_date"]) = (expires, created)
         try await control("notifications", body)
     }
 

@@ -206,6 +206,8 @@ struct GuestRestoreTests {
                 first.isGuest = true
                 _ = try await world.ledger.restore(first)
                 #expect(try await world.ledger.answer(IsGuest(app: "example", customerID: Self.guest(1))))
+                // So has one whose first claim is forged, in the record too.
+                _ = try await Self.claim(Self.guest(3), isGuest: true, forged, world)
                 // It was known as a guest before, whatever the app says now.
                 _ = try await Self.claim(Self.guest(1), isGuest: false, evidence, world)
                 let proof = try Self.appTransaction(Self.date(world))

@@ -73,14 +73,16 @@ extension PurchaseEngine {
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
-            if record.knows(guest.id) || isGuestMoved { try await merge(guest.id, customer.id) }
+            if record.knows(guest.id) || record.isGuestMoved == true { try await merge(guest.id, customer.id) }
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
             if askedAbout.contains(guest.id) { noteLateRequest(of: guest.id) }
             startedInThisRun = startedInThisRun.map { record.current($0) }
-            isGuestMoved = false
-            // If it stays, the record knows that they were handed over.
-            do { try store.keepGuest(nil) } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
+            // If it stays, the record knows that they were handed over. Another device may have put its own guest
+            // there.
+            do {
+                if try store.guest()?.starts(with: "\(guest.id) ".utf8) ?? false { try store.keepGuest(nil) }
+            } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
         }
         handOver = (customer.id, merge)
         await signIn(customer)

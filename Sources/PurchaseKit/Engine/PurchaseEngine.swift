@@ -86,8 +86,6 @@ public actor PurchaseEngine {
     /// How to merge a guest into the customer who signed in last with a hand-over.
     var handOver: (customerID: String, merge: HandOver)?
     var isHandingOver = false
-    /// Whether the guest came from another device, so that only the server knows what they have.
-    var isGuestMoved = false
     /// The customers about whom the server is being asked, one for each request.
     var askedAbout: [String] = []
 
@@ -326,7 +324,7 @@ public actor PurchaseEngine {
             throw error
         }
         record.loadEvidence(store)
-        do { isGuestMoved = try record.loadGuest(store) } catch {
+        do { try record.loadGuest(store) } catch {
             couldNotLoad = true
             throw PurchaseError(.storeFailed, error)
         }

@@ -8,16 +8,14 @@ extension PurchaseRecord {
     }
 
     /// Takes the guest of another device, or of a record that was lost, unless they were handed over here.
-    ///
-    /// - Returns: whether there is one.
-    mutating func loadGuest(_ store: any PurchaseStore) throws -> Bool {
-        guard guest == nil, let stored = try store.guest() else { return false }
+    mutating func loadGuest(_ store: any PurchaseStore) throws {
+        guard guest == nil, let stored = try store.guest() else { return }
         let parts = String(decoding: stored, as: UTF8.self).split(separator: " ").map { String($0) }
         guard parts.count == 2, let token = UUID(uuidString: parts[1]), owner(parts[0]) == parts[0] else {
-            return false
+            return
         }
         make(guest: parts[0], token)
-        return true
+        isGuestMoved = true
     }
 
     /// The number of guests that are remembered. What is stored is renamed at the hand-over, so a guest's id is needed
@@ -36,7 +34,7 @@ extension PurchaseRecord {
         merged = next.filter { kept.contains($0.key) }
         unmerged = unmerged?.filter { kept.contains($0) }
         entitlements.removeAll { $0.customerID == guestID }
-        guest = nil
+        (guest, isGuestMoved) = (nil, nil)
         renameMerged()
     }
 

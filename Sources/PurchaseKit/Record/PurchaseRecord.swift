@@ -54,6 +54,8 @@ struct PurchaseRecord: Codable, Equatable {
     var mergedOrder: [String]?
     /// Those about whom a request ended later, so that the server may have to merge them again; nil before the first.
     var unmerged: [String]?
+    /// Whether the guest came from another device, so that only the server knows what they have.
+    var isGuestMoved: Bool?
 
     /// What the server was asked in the last pass.
     struct Pass: Codable, Equatable {

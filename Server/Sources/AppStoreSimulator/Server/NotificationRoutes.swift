@@ -12,7 +12,7 @@ extension Routes {
             [
                 "bundle_id", "type", "subtype", "environment", "transaction_id", "customer_id", "request_identifier",
                 "product_id", "storefront_country_codes", "succeeded_count", "failed_count", "external_purchase_id",
-                "token_expiration_date", "token_type", "seat_ids",
+                "token_creation_date", "token_expiration_date", "token_type", "seat_ids",
             ], .created
         ) { state, body, _ in try state.store.notify(body.read(NotificationRequest.self)) }
         post("/control/notifications/url", ["url", "sandbox_url"]) { state, body, _ in

@@ -133,7 +133,8 @@ extension AppStore {
             (1...255).contains(id.utf8.count) && id.hasPrefix("SANDBOX") == (environment == .sandbox), .invalidValue,
             "An external purchase id has 1 to 255 bytes, and begins with SANDBOX in the sandbox and only there.")
         return StoreEvent.Notification.ExternalPurchaseToken(
-            externalPurchaseID: id, creationDate: now, expirationDate: request.tokenExpirationDate,
+            externalPurchaseID: id, creationDate: request.tokenCreationDate ?? now,
+            expirationDate: request.tokenExpirationDate,
             tokenType: request.tokenType)
     }
 
@@ -171,6 +172,8 @@ public struct NotificationRequest: Decodable, Sendable {
     /// Of `EXTERNAL_PURCHASE_TOKEN`; a new one by default.
     public var externalPurchaseID: String?
     public var tokenExpirationDate: Date?
+    /// Of `EXTERNAL_PURCHASE_TOKEN`; now by default.
+    public var tokenCreationDate: Date?
     public var tokenType: String?
     /// Of `UNCLAIM_SEATS`.
     public var seatIDs: [String]?

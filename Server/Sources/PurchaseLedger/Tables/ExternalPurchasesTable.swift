@@ -16,7 +16,10 @@ struct ExternalPurchasesTable {
             to: "external_purchases", "DELETE FROM external_purchases WHERE entry_key = ?1", [.integer(row.entryKey)])
         try connection.insert(ExternalPurchaseRow.table.insertion, row.values)
         let work = WorkTable(connection: connection)
-        if let next = row.nextAt {
+        if try work.row(row.work)?.progress != nil {
+            // A report may have been sent: its outcome is asked for, whatever is stated meanwhile.
+            try work.schedule(row.work, at: now, since: now)
+        } else if let next = row.nextAt {
             try work.schedule(row.work, at: next, since: now)
         } else {
             try work.delete(row.work)

@@ -109,7 +109,7 @@ struct WorkTable {
             (
                 .externalPurchase, ["environment", "external_id"], "coalesce(items_since, token_due_at)",
                 """
-                external_purchases WHERE is_refused = 0
+                external_purchases WHERE (is_refused = 0 OR is_overdue = 0)
                 AND (items_since IS NOT NULL OR status IS NULL AND token_due_at <= \(time))
                 """
             ),

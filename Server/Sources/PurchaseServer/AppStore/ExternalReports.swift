@@ -18,22 +18,31 @@ struct ExternalReports: Sendable {
         func record(_ answer: RecordExternalReport.Answer) async throws {
             try await ledger.perform(RecordExternalReport(app: app, id: id, answer))
         }
-        guard let due = try await ledger.answer(ExternalReportDue(work)) else {
-            try await ledger.perform(NoteWork(work, next: nil))
-            return nil
+        let bundleID = try await ledger.answer(ExternalPurchaseBundle(work))
+        func named() throws(AppStoreServerError) -> AppStoreServerApp {
+            guard let named = access.terms.app(app, bundleID: bundleID) else {
+                throw AppStoreServerError(.notConfigured, environment, seen: "no key for \(bundleID ?? app)")
+            }
+            return named
         }
-        let pause = due.at.millisecondsSince1970 - clock().millisecondsSince1970
-        guard pause <= 0 || work.progress != nil else { return pause }
-        if due.isLate { try await record(.late) }
-        guard !due.isHeld else { return nil }
-        guard let named = access.terms.app(app, bundleID: due.bundleID) else {
-            throw AppStoreServerError(.notConfigured, environment, seen: "no key for \(due.bundleID ?? app)")
-        }
-        let request = work.progress ?? due.requestID ?? UUID().uuidString.lowercased()
-        if work.progress != nil, let known = try await known(request, named, environment) {
+        if let request = work.progress, let known = try await known(request, try named(), environment) {
             try await record(known)
             return nil
         }
+        guard let due = try await ledger.answer(ExternalReportDue(work)) else {
+            work.progress = nil
+            try await ledger.perform(NoteWork(work, next: nil))
+            return nil
+        }
+        let now = clock()
+        guard due.at <= now else {
+            work.progress = nil
+            return due.at.millisecondsSince1970 - now.millisecondsSince1970
+        }
+        if due.isLate { try await record(.late) }
+        guard !due.isHeld else { return nil }
+        let named = try named()
+        let request = work.progress ?? due.requestID ?? UUID().uuidString.lowercased()
         if work.progress == nil {
             work.progress = request
             try await ledger.perform(NoteWork(work, next: clock(), isHeld: true))
@@ -45,7 +54,7 @@ struct ExternalReports: Sendable {
                     .sendExternalReport, body: .init(bytes: Array(body), contentType: "application/json")),
                 for: named, in: environment)
         } catch {
-            guard error.isFinal else { throw error }
+            guard error.isFinal, error.number != .simultaneousSubmission else { throw error }
             if error.number == .duplicateValue, let known = try await known(request, named, environment) {
                 return try await {
                     try await record(known); return nil

@@ -177,6 +177,9 @@ struct Caller: Sendable {
     /// Takes further tokens of the rate of the key, and of the address's share of it, for a request that does the work
     /// of several; 429 if one of them owes tokens already.
     let charge: @Sendable (_ tokens: Int) throws(Problem) -> Void
+
+    /// Whether the key is no client's: those are in every app.
+    var isTrusted: Bool { key.scopes.contains { $0 != .client } }
 }
 
 /// The limits of requests to `/v1` in a time.

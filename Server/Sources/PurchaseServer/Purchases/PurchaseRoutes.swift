@@ -70,11 +70,13 @@ struct PurchaseRoutes {
         if let rejection = outcome.rejection {
             var problem = Problem(outcome, rejection)
             problem.warnings = warnings
+            if !caller.isTrusted { problem.mergedInto = nil }
             return problem.response()
         }
         var answer = PurchaseAnswer(outcome)
         answer.account = try await api.account(
-            of: claim?.customerID, app: caller.app.id, isWanted: claim?.account, isOwner: true, isGuest: nil)
+            of: claim?.customerID, app: caller.app.id, isWanted: claim?.account,
+            isOwner: answer.entitlement?.reason != .sandboxNotAccepted, isGuest: claim?.guest)
         answer.warnings = warnings
         return try Response.json(answer)
     }

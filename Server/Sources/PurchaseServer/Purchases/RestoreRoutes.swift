@@ -35,6 +35,7 @@ struct RestoreRoutes {
             submission.unknownMembers = read.unknown.map(\.name)
             (submission.isRequested, submission.isGuest) = (restore.requested ?? false, restore.guest ?? false)
             if submission.isRequested, caller.app.guestRestore == .move {
+                if restore.appTransaction != nil { try caller.charge(1) }
                 submission.appTransaction = restore.appTransaction.map { Array($0.utf8) }
             }
             let (ledger, examinable) = (api.ledger, submission)
@@ -51,6 +52,15 @@ struct RestoreRoutes {
         answer.account = try await api.account(
             of: wanted.customerID, app: caller.app.id, isWanted: wanted.account, isOwner: outcome.ownsPurchase,
             isGuest: wanted.guest)
+        var isKnown = outcome.ownsPurchase || caller.isTrusted || answer.account != nil
+        if !isKnown, wanted.guest == true {
+            isKnown = try await api.ledger.answer(IsGuest(app: caller.app.id, customerID: wanted.customerID))
+        }
+        if !isKnown {
+            // Whoever has the key of an app and somebody's evidence can name anybody.
+            answer.entitlements.removeAll { $0.state != .moved }
+            answer.mergedInto = nil
+        }
         answer.warnings = WarningMessage.about(unknown, counted: outcome.counted)
         return try Response.json(answer)
     }

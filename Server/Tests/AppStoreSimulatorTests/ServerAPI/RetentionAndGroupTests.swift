@@ -70,7 +70,7 @@ struct RetentionAndGroupTests {
         }
     }
 
-    @Test("29.1 The Advanced Commerce API and the External Purchase Server API are not there")
+    @Test("29.1 The Advanced Commerce API is not there")
     func outOfScope() async throws {
         try await ServerAPIClient.run { client in
             let gold = try await client.buy("gold", by: "tester")
@@ -79,9 +79,6 @@ struct RetentionAndGroupTests {
                     let answer = try await client.send(.post, "/advancedCommerce/v1/\(path)", [:], sandbox: isSandbox)
                     #expect(answer.status == 404, "\(path)")
                 }
-                let reports = "/externalPurchase/v1/reports"
-                #expect(try await client.send(.put, reports, [:], sandbox: isSandbox).status == 404)
-                #expect(try await client.get("\(reports)/r", sandbox: isSandbox).status == 404)
             }
         }
     }

@@ -91,6 +91,9 @@ public struct ExternalPurchaseRequest: Sendable, Equatable {
         public var tokenType: String?
         /// In milliseconds since 1970.
         public var tokenExpirationDate: Int64?
+
+        /// The end of the year 2200: nothing signs these dates.
+        fileprivate static let latestDate: Int64 = 7_289_654_400_000
     }
 
     enum CodingKeys: String, CodingKey {
@@ -110,7 +113,13 @@ extension ExternalPurchaseRequest: RequestMessage {
         guard text.utf8.count <= 4_096, let json = Data(base64URL: text),
             let read = try? JSONDecoder().decode(Token.self, from: json),
             (1...ExternalLineItem.longestText).contains(read.externalPurchaseId.utf8.count),
-            !read.externalPurchaseId.utf8.contains(where: { $0 <= 0x20 || $0 > 0x7E })
+            [read.externalPurchaseId, read.tokenType ?? "-"].allSatisfy({ text in
+                !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 <= 0x7E }
+            }),
+            (read.tokenType?.utf8.count ?? 0) <= ExternalLineItem.longestText,
+            [read.tokenCreationDate ?? 0, read.tokenExpirationDate ?? 0].allSatisfy({
+                (0...Token.latestDate).contains($0)
+            })
         else {
             members.refuse(CodingKeys.token, "an external purchase token of StoreKit, in base64url")
             return
@@ -146,7 +155,7 @@ extension ExternalLineItemsRequest: RequestMessage {
 
 extension Data {
     fileprivate init?(base64URL text: String) {
-        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+        let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
         self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
     }
 }

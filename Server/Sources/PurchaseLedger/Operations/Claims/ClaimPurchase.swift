@@ -52,6 +52,7 @@ public struct ClaimPurchase: LedgerOperation {
             // Support finds a refused claim by the customer that it names, who may be new.
             draft.customer = try transaction.customer(namedBy: submission.claim, app)
             details.customer = details.customer ?? draft.customer?.name
+            details.guest = transaction.newGuest == nil ? nil : true
         }
         draft.transactionKey = answer.record.flatMap { $0.row.key == 0 ? nil : $0.row.key }
         let (entry, isAsked) = try write.record(draft, details, refusal: answer.rejection)

@@ -165,8 +165,10 @@ public struct RestorePurchases: LedgerOperation {
         outcome.entries.append(entry.id)
         if isAsked { outcome.asksAppStore.append(entry.id) }
         outcome.purchases += write.claims.map { RestoredPurchase($0, write.record(of: $0), entry) }
-        if write.claims.contains(where: { write.record(of: $0).row.ownerKey == customer.key }) {
-            outcome.ownsPurchase = true
+        for record in write.claims.map({ write.record(of: $0) }) where record.row.ownerKey == customer.key {
+            // Evidence of the sandbox costs nothing, and shows nothing of an account for which it does not count.
+            let counts = try transaction.counts(record.facts.key.environment, for: customer.key, app)
+            outcome.ownsPurchase = outcome.ownsPurchase || counts
         }
         if let refusal = write.refusal {
             outcome.refused.append(

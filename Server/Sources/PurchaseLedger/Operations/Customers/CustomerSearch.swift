@@ -166,7 +166,8 @@ public struct SurvivorOfCustomer: LedgerQuery {
     }
 }
 
-/// Whether a customer has the mark of a guest. One who was merged has not.
+/// Whether a known customer has the id of a guest of PurchaseKit, which is a secret, and was not merged. The mark of a
+/// guest, which permits a takeover, can have ended.
 public struct IsGuest: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -176,6 +177,9 @@ public struct IsGuest: LedgerQuery {
     public init(app: String, customerID: String) { (self.app, self.customerID) = (app, customerID) }
 
     public func answer(_ reader: LedgerTransaction) throws -> Bool {
-        try reader.customers.named(customerID, appKey: try reader.app(app).key)?.isGuest ?? false
+        guard GuestID.isGuestID(customerID),
+            let customer = try reader.customers.named(customerID, appKey: try reader.app(app).key)
+        else { return false }
+        return customer.mergedInto == nil
     }
 }

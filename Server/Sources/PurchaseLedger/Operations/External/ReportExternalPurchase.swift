@@ -11,7 +11,6 @@ public struct ExternalReportDue: LedgerQuery {
 
     /// A report.
     public struct Report: Sendable {
-        public var bundleID: String?
         public var status: ExternalReportStatus
         /// The id of a refused report, which is sent again.
         public var requestID: String?
@@ -31,12 +30,26 @@ public struct ExternalReportDue: LedgerQuery {
         let waiting = try table.items(of: row).filter(\.isWaiting)
         let empty: ExternalReportStatus = row.isDuplicate ? .duplicate : row.isStated ? .noLineItem : .unrecognized
         return Report(
-            bundleID: row.bundleID, status: waiting.isEmpty ? empty : .lineItems, requestID: row.refusedRequest,
+            status: waiting.isEmpty ? empty : .lineItems, requestID: row.refusedRequest,
             lineItems: waiting.map {
                 ReportedLineItem(id: $0.id, content: $0.content, isRestatement: $0.reported != nil)
             },
             at: row.isRefused ? row.overdueAt ?? due : due, isHeld: row.isRefused,
             isLate: !row.isOverdue && row.overdueAt.map { $0 <= reader.now } ?? false)
+    }
+}
+
+/// The bundle id of the token that work is about.
+public struct ExternalPurchaseBundle: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var work: LedgerWork
+
+    public init(_ work: LedgerWork) { self.work = work }
+
+    public func answer(_ reader: LedgerTransaction) throws -> String? {
+        let table = ExternalPurchasesTable(connection: reader.connection)
+        return try table.row(work.subject, appKey: try reader.app(work.app).key)?.bundleID
     }
 }
 
@@ -203,10 +216,9 @@ extension ExternalPurchaseMessage {
         }
         guard let key = row.answerEntry, let entry = try JournalTable(connection: reader.connection).row(key: key)
         else { return }
-        if row.isRefused, let content = entry.details {
-            refusal = try ExternalReportedDetails(encoded: content).refusal
-        } else {
-            reportedAt = "\(entry.at)"
-        }
+        guard let content = entry.details else { return }
+        let details = try ExternalReportedDetails(encoded: content)
+        if row.isRefused { refusal = details.refusal }
+        if details.status != nil { reportedAt = "\(entry.at)" }
     }
 }

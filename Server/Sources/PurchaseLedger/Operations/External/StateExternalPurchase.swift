@@ -32,7 +32,8 @@ public struct StateExternalPurchase: LedgerOperation {
         }
         let items = try lineItems.filter { try isNew($0, of: known, table, app) }
         let isKnown = known.map { row in token == nil || row.isStated && row.isDuplicate == isDuplicate } ?? false
-        if let known, isKnown, items.isEmpty { return (try ExternalPurchaseMessage(known, transaction), true) }
+        // A statement after a refusal has the report sent again, also if it is the same.
+        if let known, isKnown, items.isEmpty, !known.isRefused { return (try ExternalPurchaseMessage(known, transaction), true) }
         let details = ExternalStatedDetails(
             id: id, token: token, isDuplicate: isDuplicate ? true : nil,
             lineItems: items.isEmpty ? nil : items.map { .init(id: $0.id, content: $0.content) })
@@ -46,7 +47,7 @@ public struct StateExternalPurchase: LedgerOperation {
     private func isNew(
         _ item: ExternalLineItem, of row: ExternalPurchaseRow?, _ table: ExternalPurchasesTable, _ app: RegistryApp
     ) throws -> Bool {
-        guard lineItems.last(where: { $0.id == item.id }) == item else {
+        guard lineItems.last(where: { $0.id.isSame(as: item.id) }) == item else {
             throw LedgerRefusal(.lineItemConflict, expected: "each lineItemId once", found: item.id)
         }
         guard let known = try table.item(item.id, appKey: app.key) else {
@@ -60,7 +61,7 @@ public struct StateExternalPurchase: LedgerOperation {
                 .lineItemConflict, expected: "a lineItemId that is unique for the app",
                 found: "\(item.id) of another token")
         }
-        guard known.content != item.content else { return false }
+        guard !known.content.isSame(as: item.content) else { return false }
         guard item.isRestatement else {
             throw LedgerRefusal(
                 .lineItemConflict, expected: "the first statement of \(item.id), or restatement: true",
@@ -141,17 +142,20 @@ extension NotificationEvents {
     func writeExternalPurchase(_ token: ExternalPurchase, _ details: NotificationDetails, _ write: EntryWrite) throws {
         let table = ExternalPurchasesTable(connection: transaction.connection)
         var row = try table.row(token.id, appKey: app.key) ?? ExternalPurchaseRow(first: token, write)
-        row.add(token, at: transaction.now)
         let isAsked = [NotificationSubtype.unreported, .activeTokenReminder].contains {
             $0.rawValue.isSame(as: details.subtype)
         }
         if isAsked {
+            // Apple asks after the time at which an unknown token would have been due.
             let due = transaction.now.adding(milliseconds: ExternalPurchase.answeredAfter, times: 1)
             row.tokenDueAt = min(row.tokenDueAt ?? due, due)
+            row.add(token, at: transaction.now)
             var event = LedgerEvents(transaction, app: app, entry: entry).event(.externalPurchaseTokenDue)
             (event.environment, event.figures.submission) = (row.environment, row.externalID)
             (event.figures.reason, event.figures.until) = (details.subtype, row.dueAt)
             try transaction.tell(event, to: nil)
+        } else {
+            row.add(token, at: transaction.now)
         }
         try table.write(row, at: transaction.now)
     }
