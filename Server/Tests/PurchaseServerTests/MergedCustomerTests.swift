@@ -64,9 +64,9 @@ struct MergedCustomerTests {
                 ("claim", 200, try await send(.post, "/v1/purchases", claimed.claim(customerID: name), as: .client)),
                 (
                     "refused claim", 422,
-                    try await send(.post, "/v1/purchases", revoked.claim(customerID: name), as: .client)
+                    try await send(.post, "/v1/purchases", revoked.claim(customerID: name), as: .backend)
                 ),
-                ("restore", 200, try await send(.post, "/v1/restores", restore, as: .client)),
+                ("restore", 200, try await send(.post, "/v1/restores", restore, as: .backend)),
                 ("consumption", 200, try await send(.post, "\(customer)/consume", use)),
                 ("timeline", 200, try await send(.get, "\(customer)/timeline")),
             ]

@@ -33,7 +33,9 @@ public struct StateExternalPurchase: LedgerOperation {
         let items = try lineItems.filter { try isNew($0, of: known, table, app) }
         let isKnown = known.map { row in token == nil || row.isStated && row.isDuplicate == isDuplicate } ?? false
         // A statement after a refusal has the report sent again, also if it is the same.
-        if let known, isKnown, items.isEmpty, !known.isRefused { return (try ExternalPurchaseMessage(known, transaction), true) }
+        if let known, isKnown, items.isEmpty, !known.isRefused {
+            return (try ExternalPurchaseMessage(known, transaction), true)
+        }
         let details = ExternalStatedDetails(
             id: id, token: token, isDuplicate: isDuplicate ? true : nil,
             lineItems: items.isEmpty ? nil : items.map { .init(id: $0.id, content: $0.content) })
