@@ -83,6 +83,16 @@ struct EventTypeTests {
         try await history.expect(.granted, .orderPaid, .refundRequested)
         try await history.world.observe(try NotificationTests.rescission("704000000000000001"))
         try await history.expect(.consentRescinded)
+        var token = NotificationTemplate.ExternalPurchaseToken()
+        (token.externalPurchaseID, token.bundleID, token.appAppleID) = ("token-1", "com.example.app", 1_234_567_890)
+        var asked = NotificationTemplate()
+        (asked.notificationType, asked.subtype) = ("EXTERNAL_PURCHASE_TOKEN", "UNREPORTED")
+        (asked.notificationUUID, asked.externalPurchaseToken) = (UUID().uuidString.lowercased(), token)
+        asked.signedDate = MintedWorld.moment.addingTimeInterval(3600)
+        try await history.world.observe(try MintedWorld.mint(asked))
+        try await history.expect(.externalPurchaseTokenDue)
+        _ = try await history.world.ledger.perform(RecordExternalReport(app: "example", id: "token-1", .late))
+        try await history.expect(.externalPurchaseTokenOverdue)
     }
 
     private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {
@@ -276,7 +286,9 @@ private struct EventHistory {
             guard cells[0] != "gap" else { continue }
             documented.insert(cells[0])
             var shared: Set = ["type", "app", "at", "entry_id", "customer_id"]
-            if cells[0] == EventType.customerErased.rawValue { shared.remove("customer_id") }
+            if cells[0] == EventType.customerErased.rawValue || cells[0].hasPrefix("external_purchase_") {
+                shared.remove("customer_id")
+            }
             let known = members[cells[0], default: []]
             #expect(
                 known.contains(shared.union(object.keys)),

@@ -33,7 +33,7 @@ struct UnaskedTokenTests {
     func wrongClaims(_ mode: AppStoreMode) async throws {
         try await Self.with(mode) { world, order, coins async throws in
             var outcomes = [
-                try await world.claim("1", coins),
+                try await world.claim("1", product: LedgerWorld.pro, coins),
                 try await world.claim("1", customer: "bob", coins),
                 try await world.claim("9", coins),
                 try await world.claim("1", order: UUID(), coins),
@@ -73,7 +73,7 @@ struct UnaskedTokenTests {
                 $0.appAccountToken = order.appAccountToken.uuidString.lowercased()
             }
             let news = try NotificationTests.notification("ONE_TIME_CHARGE", transaction)
-            #expect(try await world.claim("1", news).code == "product_mismatch")
+            #expect(try await world.claim("1", product: LedgerWorld.pro, news).code == "product_mismatch")
             try await Self.expectNothing(world, order)
             #expect(try await world.claim("1", news).code == "app_store_pending")
             try await Self.expectNothing(world, order)
@@ -96,7 +96,7 @@ struct UnaskedTokenTests {
     @Test("Without the App Store, and of a purchase with an owner, evidence counts whatever becomes of the claim")
     func others() async throws {
         try await Self.with(.offline) { world, order, coins async throws in
-            #expect(try await world.claim("1", coins).code == "product_mismatch")
+            #expect(try await world.claim("1", product: LedgerWorld.pro, coins).code == "product_mismatch")
             #expect(try await world.entitlement()?.balance == 1)
             #expect(try await world.order(order.id).status == .paid)
         }
@@ -104,7 +104,7 @@ struct UnaskedTokenTests {
             let claim = try await world.claim("1", coins)
             try await world.answer(try #require(claim.asksAppStore), LedgerWorld.agreement())
             let refunded = try LedgerWorld.signed("1") { $0.refund(at: $0.signedDate?.addingTimeInterval(60)) }
-            #expect(try await world.claim("1", refunded).code == "product_mismatch")
+            #expect(try await world.claim("1", product: LedgerWorld.pro, refunded).code == "product_mismatch")
             #expect(try await world.entitlement()?.balance == 0)
         }
     }
