@@ -67,7 +67,7 @@ struct CommitmentTests {
         let end = "\(Timestamp(Self.date(360)))"
         try await LedgerWorld.with { world in
             // Only the transaction states it.
-            _ = try await world.claim("901", try MintedWorld.mint(Self.payment(1)))
+            _ = try await world.claim("901", product: LedgerWorld.yearly, try MintedWorld.mint(Self.payment(1)))
             let first = try #require(try await world.entitlement(LedgerWorld.yearly)?.renewal)
             #expect(Self.commitment(first.info) == ["1", "12", end, "-"])
             #expect(first.stamp == Timestamp(Self.date(0)) && first.info.autoRenewStatus == nil)
@@ -103,7 +103,7 @@ struct CommitmentTests {
         let steps: [(day: Double, follows: Int64)] = [(1, 1), (2, 0), (3, 1)]
         for order in steps.indices.permutations {
             try await LedgerWorld.with { world in
-                _ = try await world.claim("901", try MintedWorld.mint(Self.payment(1)))
+                _ = try await world.claim("901", product: LedgerWorld.yearly, try MintedWorld.mint(Self.payment(1)))
                 for place in order + order {
                     try await world.observe(try Self.news(1, on: steps[place].day, follows: steps[place].follows))
                 }

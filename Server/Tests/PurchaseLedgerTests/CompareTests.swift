@@ -52,7 +52,7 @@ struct CompareTests {
     static func claim(
         _ world: LedgerWorld, _ id: String, _ evidence: [UInt8]
     ) async throws {
-        let outcome = try await world.claim("\(id)1", customer: id, evidence)
+        let outcome = try await world.claim("\(id)1", product: LedgerWorld.monthly, customer: id, evidence)
         #expect(["accepted", "subscription_expired"].contains(outcome.code), "\(outcome.code)")
     }
 

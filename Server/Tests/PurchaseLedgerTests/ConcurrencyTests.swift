@@ -113,7 +113,7 @@ struct ConcurrencyTests {
                 let second = try LedgerWorld.signed("1") { $0.bundleID = "com.example.second" }
                 #expect(try await older.claim("1", second).code == "accepted")
                 let pro = try LedgerWorld.signed("2", product: LedgerWorld.pro)
-                #expect(try await older.claim("2", pro).code == "product_unknown")
+                #expect(try await older.claim("2", product: LedgerWorld.pro, pro).code == "product_unknown")
                 _ = try await newer.claim("3", try LedgerWorld.signed("3"))
                 #expect(older.ledger.settings(of: "example")?.bundleIDs.count == 2)
                 #expect(try await newer.ledger.audit().findings == [])
@@ -170,8 +170,8 @@ struct ClaimConflictTests {
             #expect(try await world.claim("1", named).code == "accepted")
             #expect(try await world.claim("1", customer: "bob", named).code == "app_account_token_mismatch")
             let pro = try LedgerWorld.signed("2", product: LedgerWorld.pro)
-            #expect(try await world.claim("2", pro).code == "accepted")
-            #expect(try await world.claim("2", customer: "bob", pro).code == "accepted")
+            #expect(try await world.claim("2", product: LedgerWorld.pro, pro).code == "accepted")
+            #expect(try await world.claim("2", product: LedgerWorld.pro, customer: "bob", pro).code == "accepted")
             try await Self.buy(world, "3")
             let copy = try LedgerWorld.signed("4") { $0.originalTransactionID = "3" }
             #expect(try await world.claim("4", copy).claimedBy == .restoredCopy)

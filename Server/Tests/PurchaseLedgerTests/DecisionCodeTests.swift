@@ -109,7 +109,7 @@ struct DecisionCodeTests {
         outcomes.append(try await world.claim("1", try MintedWorld.mint(MintedWorld.appTransaction())))
         outcomes.append(try await world.claim("1", try LedgerWorld.receipt([])))
         outcomes.append(try await world.claim("2", evidence))
-        outcomes.append(try await world.claim("1", evidence))
+        outcomes.append(try await world.claim("1", product: LedgerWorld.pro, evidence))
         let unknown = try LedgerWorld.signed("2", product: "com.example.app.unknown")
         outcomes.append(try await world.claim("2", product: "com.example.app.unknown", unknown))
         let wrong = try LedgerWorld.signed("3", product: "com.example.app.wrong")
@@ -132,11 +132,11 @@ struct DecisionCodeTests {
             try await world.claim(
                 "2000000000000002", product: LedgerWorld.pro, try LedgerWorld.receipt([cancelled])))
         let upgraded = try LedgerWorld.period("12", original: "12", from: 0) { $0.isUpgraded = true }
-        outcomes.append(try await world.claim("12", upgraded))
+        outcomes.append(try await world.claim("12", product: LedgerWorld.monthly, upgraded))
         let expired = try LedgerWorld.period("13", original: "13", from: -60)
-        outcomes.append(try await world.claim("13", expired))
+        outcomes.append(try await world.claim("13", product: LedgerWorld.monthly, expired))
         let endless = try LedgerWorld.period("15", original: "15", from: 0) { $0.expiresDate = nil }
-        outcomes.append(try await world.claim("15", customer: "erin", endless))
+        outcomes.append(try await world.claim("15", product: LedgerWorld.monthly, customer: "erin", endless))
         let erased = try LedgerWorld.signed("16")
         _ = try await world.claim("16", customer: "frank", erased)
         try await world.erase("frank")

@@ -120,7 +120,7 @@ struct DenialTests {
         .ledger { $0.products[LedgerWorld.pass] = nil })
     func unregisteredPass() async throws {
         let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pass)
-        let refused = try await world.claim("1", evidence)
+        let refused = try await world.claim("1", product: LedgerWorld.pass, evidence)
         #expect(refused.code == "product_unknown" && refused.disposition == .operator)
         #expect(try await world.entitlement(LedgerWorld.pass)?.reason == .productUnknown)
         let later = try await world.restarted([LedgerWorld.app()])

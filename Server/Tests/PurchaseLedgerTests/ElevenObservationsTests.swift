@@ -15,7 +15,7 @@ struct ElevenObservationsTests {
     @Test("1. Revoked evidence withdraws the purchase, with or without a claim", .ledger)
     func revocationWithoutClaim() async throws {
         try await LedgerWorld.with { world in
-            _ = try await world.claim("1", try pro("1"))
+            _ = try await world.claim("1", product: LedgerWorld.pro, try pro("1"))
             #expect(try await world.entitlement(LedgerWorld.pro)?.state == .active)
             let revoked = try pro("1") { $0.refund(at: MintedWorld.moment.addingTimeInterval(3660)) }
             world.clock.advance(seconds: 120)
@@ -25,7 +25,7 @@ struct ElevenObservationsTests {
             #expect(outcome.code == "field_missing")
             #expect(try await world.entitlement(LedgerWorld.pro)?.state == .withdrawn)
         }
-        _ = try await world.claim("1", try pro("1"))
+        _ = try await world.claim("1", product: LedgerWorld.pro, try pro("1"))
         var notification = MintedWorld.notification(environment: "Production")
         notification.notificationType = "REFUND"
         notification.data?.renewalInfo = nil
@@ -65,13 +65,13 @@ struct ElevenObservationsTests {
     @Test("3. After an upgrade one product is active, and grace periods are honoured", .ledger)
     func upgradeAndGrace() async throws {
         try await LedgerWorld.with { world in
-            _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+            _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
             try await world.observe(try LedgerWorld.period("902", product: LedgerWorld.yearly, from: 10, days: 365))
             world.clock.advance(days: 12)
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .upgraded)
             #expect(try await world.entitlement(LedgerWorld.yearly)?.state == .active)
         }
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         let template = LedgerWorld.template("901", product: LedgerWorld.monthly) {
             $0.originalTransactionID = "900"
             $0.expiresDate = MintedWorld.moment.addingTimeInterval(3600 + 30 * 86_400)
@@ -273,12 +273,12 @@ struct ElevenObservationsTests {
         }
         try await LedgerWorld.with { world in
             world.clock.advance(days: 40)
-            let first = try await world.claim("1", try pass("1", 0))
+            let first = try await world.claim("1", product: LedgerWorld.pass, try pass("1", 0))
             #expect(first.code == "subscription_expired")
-            let second = try await world.claim("2", try pass("2", 5))
+            let second = try await world.claim("2", product: LedgerWorld.pass, try pass("2", 5))
             #expect(second.code == "accepted")
             #expect(try await world.entitlement(LedgerWorld.pass)?.state == .active)
-            #expect(try await world.claim("1", try pass("1", 0)).code == "accepted")
+            #expect(try await world.claim("1", product: LedgerWorld.pass, try pass("1", 0)).code == "accepted")
         }
         for (transaction, lineItem) in [("901", "11"), ("902", "12")] {
             let outcome = try await world.claim(

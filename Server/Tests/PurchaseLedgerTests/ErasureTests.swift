@@ -152,7 +152,7 @@ struct ErasureTests {
         let moved = try LedgerWorld.signed("1", product: LedgerWorld.pro) {
             $0.appAccountToken = token.uuidString.lowercased()
         }
-        _ = try await world.claim("1", customer: Self.name, moved)
+        _ = try await world.claim("1", product: LedgerWorld.pro, customer: Self.name, moved)
         try await world.move("1", to: "carol")
         func coin(_ id: String) -> PurchaseTemplate {
             var coin = PurchaseTemplate(

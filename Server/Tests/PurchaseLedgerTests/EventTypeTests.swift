@@ -104,7 +104,7 @@ struct EventTypeTests {
 
     private func subscription(_ history: inout EventHistory) async throws {
         let world = history.world
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         try await history.expect(.granted)
         try await world.observe(try LedgerWorld.period("902", from: 30))
         try await history.expect(.renewed)
@@ -183,7 +183,7 @@ struct EventTypeTests {
     private func seats(_ history: inout EventHistory) async throws {
         let world = history.world
         let team = try SeatCountTests.team("960", 2, from: 0) { $0.originalTransactionID = "960" }
-        _ = try await world.claim("960", customer: "bob", try MintedWorld.mint(team))
+        _ = try await world.claim("960", product: LedgerWorld.monthly, customer: "bob", try MintedWorld.mint(team))
         try await history.expect(.granted)
         let claim = ClaimSeat(app: "example", originalTransactionID: "960", customerID: "dora", requestID: "1")
         let seat = try await world.ledger.perform(claim)

@@ -43,7 +43,7 @@ struct GroundTests {
         #expect(active.transactionID == nil)
         // A second shop, and the App Store, give it as well.
         try await Self.add(world, "GPA.1", source: "google_play", until: 40)
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         let both = try await world.entitlement(LedgerWorld.monthly)
         #expect(both?.sources == ["google_play", "stripe"] && both?.until == Self.day(40))
         world.clock.advance(days: 31)

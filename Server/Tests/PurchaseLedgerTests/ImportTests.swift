@@ -75,7 +75,7 @@ struct ImportTests {
         #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
         #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.reason == .revoked)
         // No other customer can claim them.
-        let late = try await world.claim("50", customer: "mallory", try refunded("50"))
+        let late = try await world.claim("50", product: LedgerWorld.pro, customer: "mallory", try refunded("50"))
         #expect(late.code == "already_claimed")
     }
 
@@ -120,7 +120,7 @@ struct ImportTests {
     @Test("An import never transfers a purchase, whatever the transfer policy is", .ledger({ $0.transfer = .move }))
     func owners() async throws {
         let period = try LedgerWorld.period("901", from: 0)
-        _ = try await world.claim("901", period)
+        _ = try await world.claim("901", product: LedgerWorld.monthly, period)
         let stale = try await run([row("bob", period), row(period)], world)
         #expect(stale.map(\.code) == ["already_claimed", "accepted"])
         #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .active)

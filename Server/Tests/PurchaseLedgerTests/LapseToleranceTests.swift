@@ -172,9 +172,9 @@ struct AccountTokenSettingTests {
                 }
             }
             try await world.assign(token, to: "alice")
-            #expect(try await world.claim("1", try pro(token)).code == "accepted")
-            #expect(try await world.claim("1", try pro(nil)).code == "accepted")
-            _ = try await world.claim("1", customer: "bob", try pro(nil))
+            #expect(try await world.claim("1", product: LedgerWorld.pro, try pro(token)).code == "accepted")
+            #expect(try await world.claim("1", product: LedgerWorld.pro, try pro(nil)).code == "accepted")
+            _ = try await world.claim("1", product: LedgerWorld.pro, customer: "bob", try pro(nil))
             #expect(try await world.entitlement(LedgerWorld.pro)?.state == .active)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.state != .active)
         }

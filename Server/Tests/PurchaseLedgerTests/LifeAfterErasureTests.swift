@@ -43,8 +43,8 @@ struct LifeAfterErasureTests {
         let token = UUID()
         let first = try LedgerWorld.period("901", from: 0) { $0.appAccountToken = token.uuidString.lowercased() }
         let second = try LedgerWorld.period("902", from: 30)
-        _ = try await world.claim("902", customer: "alice", second)
-        _ = try await world.claim("901", customer: "carol", first)
+        _ = try await world.claim("902", product: LedgerWorld.monthly, customer: "alice", second)
+        _ = try await world.claim("901", product: LedgerWorld.monthly, customer: "carol", first)
         try await world.erase("alice")
         // Alice's claim would have moved the second period away from the owner of the token.
         try await world.assign(token, to: "bob")
@@ -64,7 +64,7 @@ struct LifeAfterErasureTests {
             let period = try LedgerWorld.period("\(901 + number)", from: Double(number) * 30) {
                 $0.appAccountToken = tokens[customer]?.uuidString.lowercased()
             }
-            _ = try await world.claim("\(901 + number)", customer: customer, period)
+            _ = try await world.claim("\(901 + number)", product: LedgerWorld.monthly, customer: customer, period)
             let coin = try LedgerWorld.signed("\(1 + number)") {
                 $0.originalTransactionID = "1"
                 $0.appAccountToken = tokens[customer]?.uuidString.lowercased()
@@ -84,7 +84,7 @@ struct LifeAfterErasureTests {
     func paysOn(policy: TransferPolicy) async throws {
         try await LedgerWorld.with({ $0.transfer = policy }) { world in
             let first = try LedgerWorld.period("901", from: 0)
-            _ = try await world.claim("901", customer: "alice", first)
+            _ = try await world.claim("901", product: LedgerWorld.monthly, customer: "alice", first)
             world.clock.advance(days: 10)
             try await world.erase("alice")
             world.clock.advance(days: 21)
@@ -92,12 +92,12 @@ struct LifeAfterErasureTests {
             try await world.observe(renewal)
             try await world.observe(try LedgerWorld.period("903", from: 60))
             try await world.requireConsistency()
-            let old = try await world.claim("901", customer: "anna", first)
+            let old = try await world.claim("901", product: LedgerWorld.monthly, customer: "anna", first)
             #expect(old.code == "purchase_erased" && old.disposition == .refused && old.claimedBy == nil)
             let new = try await world.claim("902", product: LedgerWorld.monthly, customer: "anna", renewal)
             #expect(new.code == "accepted" && new.disposition == .granted)
             #expect(try await world.entitlement(LedgerWorld.monthly, of: "anna")?.state == .active)
-            let again = try await world.claim("901", customer: "anna", first)
+            let again = try await world.claim("901", product: LedgerWorld.monthly, customer: "anna", first)
             #expect(again.code == "purchase_erased")
             let other = try await world.claim("902", product: LedgerWorld.monthly, customer: "mallory", renewal)
             #expect(other.code == (policy == .deny ? "already_claimed" : "accepted"))
@@ -140,12 +140,12 @@ struct LifeAfterErasureTests {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let order = try await world.order(product: LedgerWorld.pro)
             let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro)
-            let paid = try await world.claim("1", order: order.id, evidence)
+            let paid = try await world.claim("1", product: LedgerWorld.pro, order: order.id, evidence)
             #expect(paid.orderStatus == .paid)
             if isMove {
                 try await world.move("1", to: "bob")
             } else {
-                _ = try await world.claim("1", customer: "bob", evidence)
+                _ = try await world.claim("1", product: LedgerWorld.pro, customer: "bob", evidence)
             }
             #expect(try await world.order(order.id).status == .created)
             try await world.erase("bob")
@@ -162,7 +162,7 @@ struct LifeAfterErasureTests {
         let order = try await world.order(product: LedgerWorld.pro)
         for id in ["1", "2"] {
             let evidence = try LedgerWorld.signed(id, product: LedgerWorld.pro)
-            #expect(try await world.claim(id, evidence).code == "accepted")
+            #expect(try await world.claim(id, product: LedgerWorld.pro, evidence).code == "accepted")
             #expect(try await world.order(order.id).payment?.transactionID == "1")
         }
         try await world.move("1", to: "bob")

@@ -33,7 +33,7 @@ struct MergeTests {
                     let coins = try MergingWorld.coins("\(index + 1)", 5, day: Double(index))
                     _ = try await world.claim("\(index + 1)", customer: customer, coins)
                     let pass = try MergingWorld.pass("3\(index)", day: Double(index))
-                    _ = try await world.claim("3\(index)", customer: customer, pass)
+                    _ = try await world.claim("3\(index)", product: LedgerWorld.pass, customer: customer, pass)
                 }
                 world.clock.advance(days: 10)
                 _ = try await world.consume(3, "a", of: device)

@@ -39,11 +39,11 @@ struct OpenOrderTests {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let order = try await world.order("bob", product: LedgerWorld.pro)
             let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro)
-            _ = try await world.claim("1", evidence)
+            _ = try await world.claim("1", product: LedgerWorld.pro, evidence)
             if isMove {
                 try await world.move("1", to: "bob")
             } else {
-                _ = try await world.claim("1", customer: "bob", evidence)
+                _ = try await world.claim("1", product: LedgerWorld.pro, customer: "bob", evidence)
             }
             #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.state == .active)
             #expect(try await world.order(order.id).status == .created)
@@ -80,7 +80,7 @@ struct OpenOrderTests {
     @Test(
         "C.9 An automatic renewal pays no open order; a claim that names the order pays it", arguments: [false, true])
     func renewal(isStated: Bool) async throws {
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         world.clock.advance(days: 30)
         let order = try await world.order(product: LedgerWorld.monthly)
         let renewal = try LedgerWorld.period("902", from: 30) {
@@ -95,7 +95,7 @@ struct OpenOrderTests {
 
     @Test("C.9 An order that accepts a renewal is paid by one, and the replay agrees")
     func acceptsRenewal() async throws {
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         world.clock.advance(days: 30)
         let plain = try await world.order(product: LedgerWorld.monthly)
         let accepting = try await world.ledger.perform(
@@ -111,7 +111,7 @@ struct OpenOrderTests {
 
     @Test("C.9 A subscription that the customer buys again, or in another product, pays an open order")
     func boughtAgain() async throws {
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         world.clock.advance(days: 60)
         let order = try await world.order(product: LedgerWorld.monthly)
         try await world.observe(try LedgerWorld.period("902", from: 60) { $0.transactionReason = "PURCHASE" })

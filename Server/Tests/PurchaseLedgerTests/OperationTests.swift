@@ -34,8 +34,8 @@ struct OperationTests {
     func transfer() async throws {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let evidence = try LedgerWorld.period("901", from: 0)
-            _ = try await world.claim("901", evidence)
-            let moved = try await world.claim("901", customer: "bob", evidence)
+            _ = try await world.claim("901", product: LedgerWorld.monthly, evidence)
+            let moved = try await world.claim("901", product: LedgerWorld.monthly, customer: "bob", evidence)
             #expect(moved.code == "accepted")
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .moved)
             #expect(try await world.entitlement(LedgerWorld.monthly, of: "bob")?.state == .active)
@@ -78,11 +78,11 @@ struct OperationTests {
     @Test("Revoking a purchase by hand overrides Apple until it is lifted")
     func revokePurchase() async throws {
         let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro)
-        _ = try await world.claim("1", evidence)
+        _ = try await world.claim("1", product: LedgerWorld.pro, evidence)
         let id = try await world.revoke("1", of: "alice")
         world.clock.advance(seconds: 60)
         #expect(try await world.entitlement(LedgerWorld.pro)?.reason == .revokedByHand)
-        #expect(try await world.claim("1", evidence).code == "purchase_withdrawn")
+        #expect(try await world.claim("1", product: LedgerWorld.pro, evidence).code == "purchase_withdrawn")
         try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: id))
         #expect(try await world.entitlement(LedgerWorld.pro)?.state == .active)
     }
@@ -198,7 +198,7 @@ struct OperationTests {
 
     @Test("Named entitlements are active if any of their products is")
     func named() async throws {
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         let answer = try await world.entitlements(of: "alice")
         #expect(answer.named.map(\.name) == ["pro"] && answer.named.first?.isActive == true)
     }

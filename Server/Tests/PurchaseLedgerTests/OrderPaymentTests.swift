@@ -14,14 +14,14 @@ struct OrderPaymentTests {
         let order = try await world.order(product: LedgerWorld.monthly)
         let evidence = try LedgerWorld.period("901", from: 0)
         world.clock.advance(days: 40)
-        let outcome = try await world.claim("901", order: order.id, evidence)
+        let outcome = try await world.claim("901", product: LedgerWorld.monthly, order: order.id, evidence)
         #expect(outcome.code == "accepted" && outcome.disposition == .granted && outcome.orderStatus == .paid)
         #expect(outcome.entitlement?.state == .expired)
         #expect(try await world.fulfil(order.id).isReplayed == false)
-        let again = try await world.claim("901", order: order.id, evidence)
+        let again = try await world.claim("901", product: LedgerWorld.monthly, order: order.id, evidence)
         #expect(again.code == "accepted" && again.isReplayed && again.orderStatus == .fulfilled)
         // Without an order, the same claim concerns access only.
-        let plain = try await world.claim("901", evidence)
+        let plain = try await world.claim("901", product: LedgerWorld.monthly, evidence)
         #expect(plain.code == "subscription_expired" && plain.disposition == .refused)
     }
 
@@ -32,13 +32,13 @@ struct OrderPaymentTests {
             $0.isUpgraded = true
             $0.signedDate = $0.purchaseDate?.addingTimeInterval(60)
         }
-        let outcome = try await world.claim("901", order: first.id, upgraded)
+        let outcome = try await world.claim("901", product: LedgerWorld.monthly, order: first.id, upgraded)
         #expect(outcome.code == "accepted" && outcome.orderStatus == .paid)
         let second = try await world.order(product: LedgerWorld.pro)
         let revoked = try LedgerWorld.signed("2", product: LedgerWorld.pro) {
             $0.refund(at: $0.purchaseDate?.addingTimeInterval(60))
         }
-        let refused = try await world.claim("2", order: second.id, revoked)
+        let refused = try await world.claim("2", product: LedgerWorld.pro, order: second.id, revoked)
         #expect(refused.code == "purchase_revoked")
         #expect(try await world.order(second.id).status == .created)
     }
@@ -83,13 +83,13 @@ struct OrderPaymentTests {
     func copies() async throws {
         let first = try LedgerWorld.period("901", from: 0) { $0.webOrderLineItemID = "77" }
         let copy = try LedgerWorld.period("902", from: 0) { $0.webOrderLineItemID = "77" }
-        _ = try await world.claim("901", first)
+        _ = try await world.claim("901", product: LedgerWorld.monthly, first)
         world.clock.advance(seconds: 600)
         let order = try await world.order(product: LedgerWorld.monthly)
-        let outcome = try await world.claim("902", order: order.id, copy)
+        let outcome = try await world.claim("902", product: LedgerWorld.monthly, order: order.id, copy)
         #expect(outcome.code == "purchase_outside_order" && outcome.disposition == .granted)
         #expect(try await world.order(order.id).status == .created)
-        #expect(try await world.claim("902", copy).code == "accepted")
+        #expect(try await world.claim("902", product: LedgerWorld.monthly, copy).code == "accepted")
 
         _ = try await world.claim("1", try LedgerWorld.signed("1"))
         let coins = try LedgerWorld.signed("2") { $0.originalTransactionID = "1" }
@@ -155,9 +155,9 @@ struct OrderPaymentTests {
         world.clock.advance(seconds: 60)
         let second = try await world.order(product: LedgerWorld.pro)
         let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro)
-        _ = try await world.claim("1", evidence)
+        _ = try await world.claim("1", product: LedgerWorld.pro, evidence)
         try await world.fulfil(first.id)
-        let outcome = try await world.claim("1", order: second.id, evidence)
+        let outcome = try await world.claim("1", product: LedgerWorld.pro, order: second.id, evidence)
         #expect(outcome.claimedBy == .anotherOrder)
     }
 
@@ -169,7 +169,7 @@ struct OrderPaymentTests {
             $0.offerType = 1
             $0.offerDiscountType = "FREE_TRIAL"
         }
-        let outcome = try await world.claim("901", order: order.id, trial)
+        let outcome = try await world.claim("901", product: LedgerWorld.monthly, order: order.id, trial)
         #expect(outcome.code == "accepted" && outcome.orderStatus == .paid)
         let paid = try await world.order(order.id)
         #expect(paid.payment?.price?.milliunits == 0 && paid.payment?.offer != nil)
@@ -203,7 +203,7 @@ struct OrderPaymentTests {
                 change(&$0)
             }
         }
-        _ = try await world.claim("901", order: order.id, try period("901"))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, order: order.id, try period("901"))
         try await world.observe(
             try period("902") {
                 $0.purchaseDate = $0.purchaseDate?.addingTimeInterval(3600)

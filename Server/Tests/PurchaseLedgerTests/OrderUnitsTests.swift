@@ -166,7 +166,7 @@ struct OrderUnitsTests {
                 change(&$0)
             }
         }
-        _ = try await world.claim("1", order: order.id, try pass())
+        _ = try await world.claim("1", product: LedgerWorld.pass, order: order.id, try pass())
         #expect(try await fulfil(order, world, 1).units == 1)
         try await world.observe(
             try pass {

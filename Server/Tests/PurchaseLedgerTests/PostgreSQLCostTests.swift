@@ -230,12 +230,12 @@ struct PostgreSQLCostTests {
             for (number, evidence) in periods.enumerated() {
                 group.addTask {
                     let id = "\(950 + number)"
-                    return try await world.claim(id, customer: "bob", evidence).code
+                    return try await world.claim(id, product: LedgerWorld.monthly, customer: "bob", evidence).code
                 }
             }
             for number in 0..<8 {
                 group.addTask {
-                    try await world.claim("70", customer: "rival \(number)", pro).code
+                    try await world.claim("70", product: LedgerWorld.pro, customer: "rival \(number)", pro).code
                 }
             }
             return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }

@@ -15,7 +15,7 @@ struct PurchaseEdgeTests {
     @Test("C.13 A claim of a period that begins later is accepted, also after a refund of the period before")
     func laterPeriod() async throws {
         let later = try LedgerWorld.period("902", from: 0.9) { $0.signedDate = Self.day(0) }
-        let claim = try await world.claim("902", later)
+        let claim = try await world.claim("902", product: LedgerWorld.monthly, later)
         #expect(claim.code == "accepted" && claim.disposition == .granted)
         #expect(try await world.entitlement(LedgerWorld.monthly)?.reason == .notStarted)
         let refunded = try LedgerWorld.period("911", original: "910", from: -1) {
@@ -24,7 +24,7 @@ struct PurchaseEdgeTests {
         }
         try await world.observe(refunded)
         let next = try LedgerWorld.period("912", original: "910", from: 0.9) { $0.signedDate = Self.day(0) }
-        let claimed = try await world.claim("912", customer: "bob", next)
+        let claimed = try await world.claim("912", product: LedgerWorld.monthly, customer: "bob", next)
         #expect(claimed.code == "accepted" && claimed.disposition == .granted)
     }
 
@@ -70,7 +70,7 @@ struct PurchaseEdgeTests {
             $0.revocationDate = Self.day(900)
             $0.signedDate = Self.day(1)
         }
-        #expect(try await world.claim("1", revoked).code == "purchase_revoked")
+        #expect(try await world.claim("1", product: LedgerWorld.pro, revoked).code == "purchase_revoked")
         #expect(try await world.entitlement(LedgerWorld.pro)?.state != .active)
         let early = try LedgerWorld.signed("2") {
             ($0.purchaseDate, $0.originalPurchaseDate) = (Self.day(900), Self.day(900))
@@ -81,7 +81,7 @@ struct PurchaseEdgeTests {
         let facts = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "2"))
         #expect(facts.first?.purchasedAt == Timestamp(Self.day(1)))
         let period = try LedgerWorld.period("901", from: 900) { $0.signedDate = Self.day(1) }
-        #expect(try await world.claim("901", period).code == "accepted")
+        #expect(try await world.claim("901", product: LedgerWorld.monthly, period).code == "accepted")
         #expect(try await world.entitlement(LedgerWorld.monthly)?.reason == .notStarted)
     }
 
@@ -114,7 +114,7 @@ struct PurchaseEdgeTests {
     @Test("C.13 A period without an end is period_unknown, and the app tries again")
     func noEnd() async throws {
         let open = try LedgerWorld.period("901", from: 0) { $0.expiresDate = nil }
-        let claim = try await world.claim("901", open)
+        let claim = try await world.claim("901", product: LedgerWorld.monthly, open)
         #expect(claim.code == "period_unknown" && claim.disposition == .retry)
         #expect(try await world.entitlement(LedgerWorld.monthly)?.reason == .periodUnknown)
         let known = try await world.claim("901", try LedgerWorld.period("901", from: 0))

@@ -69,7 +69,7 @@ struct QueryPlanTests {
         _ = try await world.claim("1", order: order.id, coins)
         _ = try await world.claim("1", customer: "bob", coins)
         _ = try await world.claim("2", try LedgerWorld.signed("2"))
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         _ = try await world.claim("3", try LedgerWorld.signed("3", product: LedgerWorld.pass))
         try await world.observe(
             try LedgerWorld.signed("1") {

@@ -43,7 +43,7 @@ struct ReceiptUpgradeTests {
         let order = try await world.order(product: LedgerWorld.monthly)
         let first = try LedgerWorld.receipt([Self.period("1", on: 1.1)])
         world.clock.advance(days: 1)
-        let bought = try await world.claim("1", order: order.id, first)
+        let bought = try await world.claim("1", product: LedgerWorld.monthly, order: order.id, first)
         #expect(bought.code == "accepted")
         world.clock.advance(days: 9)
         let second = try LedgerWorld.receipt([
@@ -62,7 +62,7 @@ struct ReceiptUpgradeTests {
         let purchase = try #require(try await world.ledger.answer(query).entries.first { $0.transactionID == "1" })
         #expect((purchase.withdrawal == nil) == isUpgrade)
         #expect(purchase.upgradedAt == (isUpgrade ? Timestamp(Self.date(10)) : nil))
-        let again = try await world.claim("1", second)
+        let again = try await world.claim("1", product: LedgerWorld.monthly, second)
         #expect(isUpgrade ? again.code == "purchase_upgraded" : again.code != "purchase_upgraded")
     }
 

@@ -42,7 +42,7 @@ struct RenewalReadingTests {
         world.clock.advance(days: 1)
         let period = try LedgerWorld.period("901", from: 0)
         for _ in 0..<2 {
-            let claimed = try await world.claim("901", period)
+            let claimed = try await world.claim("901", product: LedgerWorld.monthly, period)
             let renewal = try #require(claimed.entitlement?.renewal)
             #expect(renewal.stamp == Self.day(0.1))
             #expect(renewal.info.autoRenewStatus == 0 && renewal.info.renewalDate == Self.day(30))
@@ -69,7 +69,7 @@ struct RenewalReadingTests {
     @Test("3 Renewal info is shown with the period that it is about, and never with a later one or another product")
     func aboutItsPeriod() async throws {
         world.clock.advance(days: 1)
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         try await world.observe(try Self.renewal(on: 0.5) { $0.autoRenewStatus = 1 })
         try await world.observe(try Self.renewal(on: 0.7) { $0.autoRenewStatus = 0 })
         #expect(try await world.entitlement(LedgerWorld.monthly)?.renewal?.info.autoRenewStatus == 0)
@@ -107,9 +107,9 @@ struct RenewalReadingTests {
     func otherCustomer() async throws {
         world.clock.advance(days: 1)
         let period = try LedgerWorld.period("901", from: 0)
-        _ = try await world.claim("901", period)
+        _ = try await world.claim("901", product: LedgerWorld.monthly, period)
         try await world.observe(try Self.renewal(on: 0.5))
-        let moved = try await world.claim("901", customer: "bob", period)
+        let moved = try await world.claim("901", product: LedgerWorld.monthly, customer: "bob", period)
         #expect(moved.entitlement?.renewal != nil)
         let former = try #require(try await world.entitlement(LedgerWorld.monthly))
         #expect(former.state == .moved && former.renewal == nil)
@@ -165,7 +165,7 @@ struct SignedDataReadingTests {
     @Test("28.2 An entitlement says when it was last confirmed and why it was revoked, only as far as that is signed")
     func confirmation() async throws {
         world.clock.advance(days: 5)
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         #expect(try await world.entitlement(LedgerWorld.monthly)?.lastConfirmedAt == Timestamp(Self.date(0)))
         try await world.observe(try Self.renewal(on: 3, status: 1))
         let confirmed = try await world.entitlement(LedgerWorld.monthly)
@@ -188,7 +188,7 @@ struct SignedDataReadingTests {
                 $0.signedDate = Self.date(1)
             }
         }
-        _ = try await world.claim("2", try pro(revoked: false))
+        _ = try await world.claim("2", product: LedgerWorld.pro, try pro(revoked: false))
         let owned = try await world.entitlement(LedgerWorld.pro)
         #expect(owned?.lastConfirmedAt == nil && owned?.cancelReason == nil)
         try await world.observe(try pro(revoked: true))

@@ -366,7 +366,7 @@ struct SeatClaimTests {
     @Test("28.2 A member of a sandbox subscription is not told of a consent that was rescinded in Production", .ledger)
     func rescindedConsentElsewhere() async throws {
         let team = try SeatCountTests.team("900", 2, from: 0) { $0.environment = "Sandbox" }
-        _ = try await world.claim("900", try MintedWorld.mint(team))
+        _ = try await world.claim("900", product: Self.monthly, try MintedWorld.mint(team))
         try await Self.claim(world, "bob")
         try await world.observe(try NotificationTests.rescission("download of bob"))
         #expect(try await !world.events().contains("consent_rescinded"))

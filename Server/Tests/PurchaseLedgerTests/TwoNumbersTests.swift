@@ -48,20 +48,20 @@ struct TwoNumbersTests {
         let order = try await order(world)
         try await world.observe(try period(notified))
         let evidence = try period(device, after: seconds)
-        let outcome = try await world.claim(device, order: order.id, evidence)
+        let outcome = try await world.claim(device, product: Self.monthly, order: order.id, evidence)
         #expect(outcome.code == "accepted" && outcome.disposition == .granted && !outcome.isReplayed)
         #expect(outcome.orderID == order.id && outcome.orderStatus == .paid && outcome.entitlement?.state == .active)
         #expect(try await states(order, in: world) == [.paid])
-        let again = try await world.claim(device, order: order.id, evidence)
+        let again = try await world.claim(device, product: Self.monthly, order: order.id, evidence)
         #expect(again.code == "accepted" && again.isReplayed && again.orderID == order.id)
         // The other number is the same purchase.
-        let other = try await world.claim(notified, order: order.id, try period(notified))
+        let other = try await world.claim(notified, product: Self.monthly, order: order.id, try period(notified))
         #expect(other.code == "accepted" && other.orderID == order.id)
-        #expect(try await world.claim(notified, try period(notified)).orderID == order.id)
+        #expect(try await world.claim(notified, product: Self.monthly, try period(notified)).orderID == order.id)
         #expect(try await payments(world) == 1)
         let fulfilled = try await world.fulfil(order.id)
         #expect(fulfilled.order.status == .fulfilled)
-        let late = try await world.claim(notified, order: order.id, try period(notified))
+        let late = try await world.claim(notified, product: Self.monthly, order: order.id, try period(notified))
         #expect(late.code == "accepted" && late.orderStatus == .fulfilled)
     }
 
@@ -70,7 +70,7 @@ struct TwoNumbersTests {
         let order = try await order(world)
         try await world.observe(try period(notified, token: order.appAccountToken))
         #expect(try await states(order, in: world) == [.paid])
-        let outcome = try await world.claim(device, order: order.id, try period(device))
+        let outcome = try await world.claim(device, product: Self.monthly, order: order.id, try period(device))
         #expect(outcome.code == "accepted" && outcome.disposition == .granted)
         #expect(outcome.orderID == order.id && outcome.orderStatus == .paid)
         #expect(try await payments(world) == 1)
@@ -84,14 +84,14 @@ struct TwoNumbersTests {
         let first = try await order(world)
         let second = try await order(world)
         try await world.observe(try period(notified, token: hasToken ? first.appAccountToken : nil))
-        let named = try await world.claim(device, order: first.id, try period(device))
+        let named = try await world.claim(device, product: Self.monthly, order: first.id, try period(device))
         #expect(named.code == "accepted" && named.orderID == first.id)
         let id = isNotified ? notified : device
-        let other = try await world.claim(id, order: second.id, try period(id))
+        let other = try await world.claim(id, product: Self.monthly, order: second.id, try period(id))
         #expect(other.code == "already_claimed" && other.claimedBy == .anotherOrder && other.disposition == .granted)
         #expect(try await states(first, second, in: world) == [.paid, .created])
         // What one claim could not do, the next one cannot.
-        _ = try await world.claim(id, order: second.id, try period(id))
+        _ = try await world.claim(id, product: Self.monthly, order: second.id, try period(id))
         #expect(try await states(first, second, in: world) == [.paid, .created])
     }
 
@@ -101,11 +101,11 @@ struct TwoNumbersTests {
         let second = try await order(world)
         try await world.observe(try period(notified, token: first.appAccountToken))
         #expect(try await states(first, second, in: world) == [.paid, .created])
-        let outcome = try await world.claim(device, order: second.id, try period(device))
+        let outcome = try await world.claim(device, product: Self.monthly, order: second.id, try period(device))
         #expect(outcome.code == "accepted" && outcome.orderID == second.id)
         #expect(try await states(first, second, in: world) == [.created, .paid])
         // Now a claim named the order that is paid.
-        let back = try await world.claim(notified, order: first.id, try period(notified))
+        let back = try await world.claim(notified, product: Self.monthly, order: first.id, try period(notified))
         #expect(back.claimedBy == .anotherOrder)
         #expect(try await states(first, second, in: world) == [.created, .paid])
     }
@@ -135,7 +135,7 @@ struct TwoNumbersTests {
         let first = try await order(world)
         let named = try await order(world)
         func claim() async throws -> PurchaseOutcome {
-            try await world.claim(device, order: named.id, try period(device, after: 60))
+            try await world.claim(device, product: Self.monthly, order: named.id, try period(device, after: 60))
         }
         if isClaimFirst { #expect(try await claim().code == "account_token_needed") }
         try await world.observe(try period(notified, token: first.appAccountToken))
@@ -155,7 +155,7 @@ struct TwoNumbersTests {
         if isClaimFirst { try await world.observe(try period(notified)) }
         #expect(try await states(open, wrong, in: world) == [.created, .created])
         // A claim that names the fitting order pays it.
-        let named = try await world.claim(notified, order: open.id, try period(notified))
+        let named = try await world.claim(notified, product: Self.monthly, order: open.id, try period(notified))
         #expect(named.code == "accepted" && named.orderStatus == .paid)
     }
 
@@ -166,14 +166,14 @@ struct TwoNumbersTests {
         #expect(try await states(order, in: world) == [.created])
         try await world.observe(try period(device, after: 60, token: order.appAccountToken))
         #expect(try await states(order, in: world) == [.paid])
-        let outcome = try await world.claim(notified, order: order.id, try period(notified))
+        let outcome = try await world.claim(notified, product: Self.monthly, order: order.id, try period(notified))
         #expect(outcome.code == "accepted" && outcome.orderStatus == .paid)
         #expect(try await payments(world) == 1)
     }
 
     @Test("A purchase from before an order does not pay it by a copy that was made later", arguments: [false, true])
     func oldPurchase(isNamed: Bool) async throws {
-        _ = try await world.claim(notified, try period(notified))
+        _ = try await world.claim(notified, product: Self.monthly, try period(notified))
         world.clock.advance(days: 1)
         let order = try await order(world)
         let copy = try period(device, after: 86_430)
@@ -201,7 +201,7 @@ struct TwoNumbersTests {
     func refund() async throws {
         let order = try await order(world)
         try await world.observe(try period(notified))
-        _ = try await world.claim(device, order: order.id, try period(device))
+        _ = try await world.claim(device, product: Self.monthly, order: order.id, try period(device))
         func signed(_ seconds: Double, isRevoked: Bool) throws -> [UInt8] {
             try LedgerWorld.period(notified, from: 0) {
                 $0.webOrderLineItemID = "77"

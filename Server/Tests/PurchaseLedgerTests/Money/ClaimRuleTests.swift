@@ -15,7 +15,7 @@ struct ClaimRuleTests {
         try await LedgerWorld.with { world in
             let evidence = try LedgerWorld.period("901", from: 0)
             func claim(_ world: LedgerWorld, _ customer: String) async throws -> PurchaseOutcome {
-                try await world.claim("901", customer: customer, evidence)
+                try await world.claim("901", product: LedgerWorld.monthly, customer: customer, evidence)
             }
             #expect(try await claim(world, "alice").code == "accepted")
             if isImported {
@@ -45,18 +45,18 @@ struct ClaimRuleTests {
         let token = UUID()
         try await world.assign(token, to: "alice")
         let evidence = try LedgerWorld.period("901", from: 0) { $0.appAccountToken = token.uuidString.lowercased() }
-        #expect(try await world.claim("901", evidence).code == "accepted")
-        let before = try await world.claim("901", customer: "bob", evidence)
+        #expect(try await world.claim("901", product: LedgerWorld.monthly, evidence).code == "accepted")
+        let before = try await world.claim("901", product: LedgerWorld.monthly, customer: "bob", evidence)
         #expect(before.code == "app_account_token_mismatch" && before.disposition == .refused)
         try await world.move("901", to: "bob")
-        let after = try await world.claim("901", customer: "bob", evidence)
+        let after = try await world.claim("901", product: LedgerWorld.monthly, customer: "bob", evidence)
         #expect(after.code == "accepted" && after.disposition == .granted && after.isReplayed)
         let restored = try await world.ledger.perform(
             RestorePurchases(
                 world.ledger.examine(
                     RestoreSubmission(app: "example", customerID: "bob", evidence: [evidence]))))
         #expect(restored.purchases.map(\.code) == ["accepted"])
-        let former = try await world.claim("901", evidence)
+        let former = try await world.claim("901", product: LedgerWorld.monthly, evidence)
         #expect(former.code == "already_claimed" && former.claimedBy == .anotherCustomer)
     }
 
@@ -188,7 +188,7 @@ struct NamedOrderReplayTests {
             $0.environment = "Sandbox"
         }
         try await world.assign(UUID(uuidString: "00000000-0000-0000-0000-000000000001") ?? UUID(), to: "alice")
-        _ = try await world.claim("901", evidence)
+        _ = try await world.claim("901", product: LedgerWorld.monthly, evidence)
         world.clock.advance(seconds: 3600)
         let first = try await world.order(product: LedgerWorld.monthly)
         world.clock.advance(seconds: 60)

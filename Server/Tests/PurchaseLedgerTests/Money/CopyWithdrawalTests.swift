@@ -143,12 +143,12 @@ struct CopyWithdrawalTests {
                 let shown = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: id))
                 #expect(shown.map(\.withdrawal) == [listed.withdrawal])
                 #expect((listed.withdrawal != nil) == isWithdrawn, "\(id) \(step)")
-                let claimed = try await world.claim(id, try signed(id, at: 0))
+                let claimed = try await world.claim(id, product: LedgerWorld.pro, try signed(id, at: 0))
                 #expect((claimed.code == "accepted") != isWithdrawn, "\(id) \(step): \(claimed.code)")
             }
         }
-        _ = try await world.claim("1", try signed("1", at: 0))
-        _ = try await world.claim("2", try signed("2", at: 10))
+        _ = try await world.claim("1", product: LedgerWorld.pro, try signed("1", at: 0))
+        _ = try await world.claim("2", product: LedgerWorld.pro, try signed("2", at: 10))
         world.clock.advance(seconds: 600)
         try await requireAgreement(isWithdrawn: false, "before")
         try await world.observe(try signed("2", at: 20, isRevoked: true))
@@ -171,11 +171,11 @@ struct CopyWithdrawalTests {
                 $0.signedDate = $0.revocationDate ?? $0.purchaseDate
             }
         }
-        _ = try await world.claim("1", try pro("1", at: 0))
+        _ = try await world.claim("1", product: LedgerWorld.pro, try pro("1", at: 0))
         try await world.observe(try pro("1", at: 0, revoked: 60))
         world.clock.advance(seconds: 600)
         let order = try await world.order(product: LedgerWorld.pro)
-        let outcome = try await world.claim("2", order: order.id, try pro("2", at: 700))
+        let outcome = try await world.claim("2", product: LedgerWorld.pro, order: order.id, try pro("2", at: 700))
         #expect(outcome.code == "accepted" && outcome.orderStatus == .paid)
         world.clock.advance(seconds: 600)
         #expect(try await world.entitlement(LedgerWorld.pro)?.state == .active)

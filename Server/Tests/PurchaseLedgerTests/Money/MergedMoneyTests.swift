@@ -89,7 +89,7 @@ struct MergedMoneyTests {
                 $0.inAppOwnershipType = type
                 $0.appTransactionID = "download of \(customer)"
             }
-            _ = try await world.claim(id, customer: customer, evidence)
+            _ = try await world.claim(id, product: LedgerWorld.monthly, customer: customer, evidence)
         }
         _ = try await Self.revoke(world, "902", of: "bob")
         #expect(try await world.entitlement(LedgerWorld.monthly, of: "bob")?.state == .withdrawn)

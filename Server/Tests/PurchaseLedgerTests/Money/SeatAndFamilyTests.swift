@@ -109,12 +109,12 @@ struct SeatAndFamilyTests {
             }
         }
         let members = [("bob", try copy("902", "b"), "902"), ("carol", try copy("903", "c"), "903")]
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         for (customer, evidence, id) in members {
             let order = try await world.order(customer, product: LedgerWorld.monthly)
             let unpaid = try await world.claim(id, customer: customer, order: order.id, evidence)
             #expect(unpaid.code == "purchase_not_paid" && unpaid.disposition == .granted)
-            let outcome = try await world.claim(id, customer: customer, evidence)
+            let outcome = try await world.claim(id, product: LedgerWorld.monthly, customer: customer, evidence)
             #expect(outcome.code == "accepted" && outcome.isFamilyShared == (type == "FAMILY_SHARED"))
         }
         let foreign = try await world.claim("903", customer: "bob", members[1].1)

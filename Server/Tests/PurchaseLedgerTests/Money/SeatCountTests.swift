@@ -114,7 +114,7 @@ struct SeatCountTests {
         try await LedgerWorld.with { world in
             func entitlement() async throws -> Entitlement? { try await world.entitlement(LedgerWorld.monthly) }
             let first = try MintedWorld.mint(try Self.team("900", 5, from: 0))
-            let claimed = try await world.claim("900", first)
+            let claimed = try await world.claim("900", product: LedgerWorld.monthly, first)
             #expect(claimed.entitlement?.seats == 5 && claimed.seats == 5)
             world.clock.advance(days: 11)
             try await world.observe(try MintedWorld.mint(try Self.team("901", 3, from: 10, days: 20, isAddition: true)))
@@ -132,7 +132,7 @@ struct SeatCountTests {
                 PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10)
             ).entries
             #expect(Set(purchases.map(\.seats)) == [5, 0])
-            #expect(try await world.claim("900", first).entitlement?.seats == 5)
+            #expect(try await world.claim("900", product: LedgerWorld.monthly, first).entitlement?.seats == 5)
             try await world.observe(
                 try MintedWorld.mint(
                     try Self.team("900", 5, from: 0, stamp: 12.5, revokedSeats: 5, isAddition: true) {
@@ -201,7 +201,7 @@ struct SeatCountTests {
                         $0.inAppOwnershipType = "ASSIGNED"
                         $0.appTransactionID = download
                     })
-                let outcome = try await world.claim(id, customer: member, copy)
+                let outcome = try await world.claim(id, product: LedgerWorld.monthly, customer: member, copy)
                 #expect(outcome.code == "accepted" && outcome.entitlement?.state == .active)
                 #expect(outcome.entitlement?.seats == nil && outcome.seats == nil)
                 #expect(try await world.entitlement(LedgerWorld.monthly, of: member)?.seats == nil)

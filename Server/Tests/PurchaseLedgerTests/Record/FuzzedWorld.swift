@@ -48,7 +48,7 @@ struct FuzzedWorld {
         _ = try await world.claim("6", Array("no evidence at all".utf8))
         _ = try await world.claim("12", try LedgerWorld.signed("12") { $0.quantity = 6 })
         _ = try await world.consume(4, "sword")
-        _ = try await world.claim("901", try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
         try await world.observe(try LedgerWorld.period("902", from: 30))
         try await world.observe(try renewal())
         _ = try await world.claim("7", customer: "bob", try LedgerWorld.signed("7", product: LedgerWorld.pro))
