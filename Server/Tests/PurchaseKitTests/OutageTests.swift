@@ -184,6 +184,8 @@ struct OutageTests {
                     body.entitlements[index].transactionID = paid
                     body.entitlements[index].until = until.ISO8601Format()
                 }
+                // The account would say the same.
+                body.account = nil
                 answer.body = [UInt8](try JSONEncoder().encode(body))
                 return try NetworkTests.resigned(
                     answer, request, by: key, keyID: NetworkTests.id(of: key), created: now)
@@ -239,7 +241,9 @@ struct OutageTests {
             try await world.pass(days: 1, device)
             device.link.isCut(false)
             #expect(await engine.buy("yearly").code == "granted")
-            #expect(try await until() == first)
+            // The answer has the whole account: monthly ended with the upgrade, or with the period that the server knows.
+            let known = try #require(await until())
+            #expect(known <= first, "\(known), \(first)")
         }
     }
 
