@@ -81,6 +81,28 @@ struct ExternalPurchaseTests {
         }
     }
 
+    @Test("A report that cannot be sent for two days is late, once, and is sent when the store answers again")
+    func late() async throws {
+        try await Desk.run { desk in
+            for operation in ["send-external-report", "external-report"] {
+                try await desk.control(
+                    "faults/server-api",
+                    ["kind": "outage", "operation": operation, "count": 100_000, "until": "2026-06-01T12:00:00Z"])
+            }
+            _ = try await desk.state("token-1")
+            _ = try await desk.items([Item(id: "a", amount: 8_000).once], of: "token-1")
+            try await desk.wait {
+                try await desk.control("clock", ["advance_seconds": 3600])
+                return try await !desk.events("external_purchase_token_overdue").isEmpty
+            }
+            #expect(try await desk.settled("token-1", ["due"]).status == nil)
+            try await desk.control("clock", ["advance": "P6M"])
+            #expect(try await desk.settled("token-1", ["reported"]).status == "LINE_ITEM")
+            #expect(try await desk.events("external_purchase_token_overdue").count == 1)
+            #expect(try await desk.reports().count == 1)
+        }
+    }
+
     @Test("A refused report waits for a correction, is late after two days, and is sent again under its identifier")
     func refused() async throws {
         try await Desk.run { desk in

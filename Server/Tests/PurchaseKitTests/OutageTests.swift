@@ -241,7 +241,8 @@ struct OutageTests {
             try await world.pass(days: 1, device)
             device.link.isCut(false)
             #expect(await engine.buy("yearly").code == "granted")
-            // The answer has the whole account: monthly ended with the upgrade, or with the period that the server knows.
+            // The answer has the whole account: monthly ended with the upgrade, or with the period that the server
+            // knows.
             let known = try #require(await until())
             #expect(known <= first, "\(known), \(first)")
         }

@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 
 /// An error in a report about an external purchase token: the numbers are Apple's (External Purchase Server API, "Error
-/// messages and codes"), the texts are not.
+/// messages and codes"; 9 by its place in Apple's list), the texts are not.
 private struct ReportError: Error {
     let number: Int64
     let field: String

@@ -25,9 +25,16 @@ struct ExternalReports: Sendable {
             }
             return named
         }
-        if let request = work.progress, let known = try await known(request, try named(), environment) {
-            try await record(known)
-            return nil
+        if let request = work.progress {
+            do {
+                if let known = try await known(request, try named(), environment) {
+                    try await record(known)
+                    return nil
+                }
+            } catch {
+                if try await ledger.answer(ExternalReportDue(work))?.isLate ?? false { try await record(.late) }
+                throw error
+            }
         }
         guard let due = try await ledger.answer(ExternalReportDue(work)) else {
             work.progress = nil
@@ -56,9 +63,8 @@ struct ExternalReports: Sendable {
         } catch {
             guard error.isFinal, error.number != .simultaneousSubmission else { throw error }
             if error.number == .duplicateValue, let known = try await known(request, named, environment) {
-                return try await {
-                    try await record(known); return nil
-                }()
+                try await record(known)
+                return nil
             }
             try await record(.refused(requestID: request, error.seen))
             return nil
@@ -75,10 +81,9 @@ struct ExternalReports: Sendable {
         do throws(AppStoreServerError) {
             body = try await access.server.call(
                 UnsignedOperation(.getExternalReport, request), for: app, in: environment
-            )
-            .body
+            ).body
         } catch {
-            guard error.isFinal else { throw error }
+            guard error.number == .reportNotFound else { throw error }
             return nil
         }
         func unread(_ seen: String) -> AppStoreServerError { AppStoreServerError(.unreadable, environment, seen: seen) }
