@@ -66,6 +66,11 @@ struct ServerAPIRequestTests {
                 "PUT /inApps/v1/transactions/consumption/1", #"{"customerConsented":true}"#
             ),
             (
+                Row(.sendExternalReport, json: ["requestIdentifier": text]), "PUT /externalPurchase/v1/reports",
+                #"{"requestIdentifier":"\#(text)"}"#
+            ),
+            (Row(.getExternalReport, text), "GET /externalPurchase/v1/reports/\(text)", nil),
+            (
                 Row(.extendAllRenewalDates, json: ["requestIdentifier": "r"]),
                 "POST /inApps/v1/subscriptions/extend/mass", #"{"requestIdentifier":"r"}"#
             ),
