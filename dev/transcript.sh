@@ -87,11 +87,6 @@ step "Another customer submits the same evidence:"
 ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"500000000000001","customer_id":"mallory"}'
 step "A forged transaction, whose issuer did not sign its certificate:"
 ask client POST /v1/purchases '{"signed_transaction":"<forged.jws>","product_id":"coins","transaction_id":"500000000000002","customer_id":"mallory"}'
-step "A claim without evidence:"
-ask client POST /v1/purchases '{"product_id":"coins","transaction_id":"500000000000002","customer_id":"mallory"}'
-step "A request without a key, and one with a key that lacks the scope:"
-ask '' GET "/v1/orders/$order"
-ask client GET "/v1/orders/$order"
 step "The order is paid. The backend fulfils it, which takes the coins from the balance; only the first caller delivers:"
 only="replayed status taken_units"
 ask backend POST "/v1/orders/$order/fulfil"
@@ -103,10 +98,9 @@ ask client POST /v1/purchases '{"signed_transaction":"<more.jws>","product_id":"
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}' 'Idempotency-Key: match-7'
 only="balance replayed"
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}' 'Idempotency-Key: match-7'
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-8"}' 'Idempotency-Key: match-8'
 ask backend GET /v1/customers/alice/entitlements
 step "The record also contains refused submissions:"
-ask backend GET '/v1/submissions?verdict=rejected&limit=2'
+ask backend GET '/v1/submissions?verdict=rejected&limit=1'
 step "The events list all changes in order, and the cursor from which to continue:"
 ask backend GET /v1/events
 step "After the server has stopped, the tables are computed again from the journal and compared:"
