@@ -3,7 +3,7 @@
 #
 # All packages are built in one configuration, optimised: users run that build, and the compiler has miscompiled it before. Each
 # further configuration would compile all dependencies again. The tests in debug, with assertions, are part of `make torture`
-# (docs/decisions.md, "One configuration for the tests").
+# (docs/decisions.md, 6).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/lib.sh
