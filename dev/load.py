@@ -51,8 +51,6 @@ SCENARIOS = [
     ("reports", "six public reports of the trade, replayed with an App Store of its own", scenario("reports", "reports"), {}),
     ("console", "pages of the console on a large ledger beside a small one", scenario("shares", "console"), {"folder": ".", "rounds": 40}),
     ("metrics", "instructions of the metrics in a purchase", scenario("shares", "metrics"), {"purchases": 200}),
-    ("partitions", "how purchases spread over partitions, simulated", scenario("shares", "partitions"), {"seed": 1, "purchases": 200_000}),
-    ("doctor", "what assay doctor says to ten broken installations", scenario("doctor", "doctor"), {}),
 ]
 
 

@@ -39,10 +39,10 @@ def body(payload):
     return b'{"signedPayload":"' + payload + b'"}'
 
 
-def certificate(subject, issuer, key, issuer_key, first=datetime.datetime(2008, 1, 1), last=datetime.datetime(2049, 12, 31)):
+def certificate(subject, issuer, key, issuer_key):
     builder = x509.CertificateBuilder(
         subject_name=subject, issuer_name=issuer, public_key=key.public_key(), serial_number=x509.random_serial_number(),
-        not_valid_before=first, not_valid_after=last)
+        not_valid_before=datetime.datetime(2008, 1, 1), not_valid_after=datetime.datetime(2049, 12, 31))
     if key is issuer_key:
         builder = builder.add_extension(x509.BasicConstraints(True, None), True)
     return builder.sign(issuer_key, hashes.SHA384())

@@ -1,13 +1,8 @@
-"""Ratios: pages of the console on a large ledger, instructions of the metrics in a purchase, and purchases over partitions."""
-import bisect
-import hashlib
+"""Ratios: pages of the console on a large ledger, and instructions of the metrics in a purchase."""
 import http.client
 import http.cookiejar
-import itertools
-import math
 import os
 import pathlib
-import random
 import re
 import signal
 import subprocess
@@ -137,52 +132,3 @@ def metrics(options):
     print(f"together at most {share:.2%} (a function that another one of them calls is counted twice)")
     if not 0 < share <= 0.01:
         raise SystemExit("none of them is in the profile, or they are more than 1 %")
-
-
-def partitions(options):
-    """How purchases spread over partitions, simulated for docs/scaling.md: it measures nothing of Assay. Assumed are sizes of apps and purchases
-    of customers by a Zipf law (weight 1/rank^s), partitions by SHA-256, and four writers that hold a batch of 32 claims of distinct
-    customers at the same time."""
-    def zipf(count, exponent):
-        return list(itertools.accumulate(1 / rank**exponent for rank in range(1, count + 1)))
-
-    def draw(cumulated, generator):
-        return bisect.bisect_left(cumulated, generator.random() * cumulated[-1])
-
-    def hashed(text):
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-    print(f"{options.purchases} purchases drawn for each row of the first table")
-    print("\n| apps | exponent of apps | partitions | by app | by app and customer |\n|---:|---:|---:|---:|---:|")
-    for apps, exponent, count in [(*law, count) for law in ((20, 1.0), (200, 1.0), (200, 0.6)) for count in (4, 16)]:
-        generator, sizes, customers = random.Random(options.seed), zipf(apps, exponent), zipf(100_000, 0.8)
-        loads = ([0] * count, [0] * count)
-        for _ in range(options.purchases):
-            app, customer = draw(sizes, generator), draw(customers, generator)
-            for load, name in zip(loads, (f"{app}", f"{app}/{customer}")):
-                load[hashed(name) % count] += 1
-        print(f"| {apps} | {exponent} | {count} | " + " | ".join(f"{max(load) * count / sum(load):.2f}" for load in loads) + " |")
-    print("\n| customers | exponent | batches that wait for another |\n|---:|---:|---:|")
-    for count, exponent in ((1_000, 0.8), (100_000, 0.8), (1_000_000, 0.8), (1_000_000, 1.1)):
-        generator, customers, waiting = random.Random(options.seed), zipf(count, exponent), 0
-        for _ in range(4000):
-            taken = set()
-            for _ in range(4):
-                claims = {draw(customers, generator) for _ in range(32)}
-                waiting += bool(claims & taken)
-                taken |= claims
-        print(f"| {count} | {exponent} | {waiting / 16000:.1%} |")
-    print("\n| partitions | move, highest random weight | move, hash modulo partitions |\n|---|---:|---:|")
-    names = [f"customer {number}" for number in range(20_000)]
-    for before, after in ((4, 5), (4, 8), (16, 17)):
-        def highest(name, count):
-            return max(range(count), key=lambda partition: hashed(f"{partition}/{name}"))
-
-        moved = [sum(place(name, before) != place(name, after) for name in names) / len(names)
-                 for place in (highest, lambda name, count: hashed(name) % count)]
-        print(f"| {before} to {after} | {moved[0]:.1%} | {moved[1]:.1%} |")
-    # What the audit log needs beside its entries, by its definition: 256 hashes of 32 bytes in a tile.
-    print("\n| leaves | bytes of tiles | rows of tiles | hashes of a proof |\n|---:|---:|---:|---:|")
-    for leaves in (10**6, 10**7, 10**8, 10**9):
-        rows = sum(leaves // 256**level for level in range(1, int(math.log(leaves, 256)) + 1))
-        print(f"| {leaves} | {rows * (256 * 32 + 32 + 8)} | {rows} | {math.ceil(math.log2(leaves))} |")

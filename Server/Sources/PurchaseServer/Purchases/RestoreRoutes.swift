@@ -57,8 +57,8 @@ struct RestoreRoutes {
             isKnown = try await api.ledger.answer(IsGuest(app: caller.app.id, customerID: wanted.customerID))
         }
         if !isKnown {
-            // Whoever has the key of an app and somebody's evidence can name anybody. That the sandbox does not count is
-            // said: a device that does not hear it would show the purchase as granted.
+            // Whoever has the key of an app and somebody's evidence can name anybody. That the sandbox does not count
+            // is said: a device that does not hear it would show the purchase as granted.
             answer.entitlements.removeAll { $0.state != .moved && $0.reason != .sandboxNotAccepted }
             answer.mergedInto = nil
         }
