@@ -22,8 +22,5 @@ public struct Published<Value> {
     public static subscript<Owner: AnyObject>(
         _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
         storage storageKeyPath: ReferenceWritableKeyPath<Owner, Published<Value>>
-    ) -> Value {
-        get { fatalError() }
-        set {}
-    }
+    ) -> Value { get { fatalError() } set {} }
 }

@@ -13,20 +13,19 @@ extension Digest {
 public protocol HashFunction {
     associatedtype Digest: CryptoKit.Digest
     init()
-    mutating func update(bufferPointer: UnsafeRawBufferPointer)
-    func finalize() -> Digest
 }
 
 extension HashFunction {
     public mutating func update(data: some DataProtocol) {}
-    public static func hash(data: some DataProtocol) -> Digest { fatalError() }
     public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
+    public static func hash(data: some DataProtocol) -> Digest { fatalError() }
     public func finalize() -> Digest { fatalError() }
 }
 
-public struct SHA256Digest: Digest {}
-public struct SHA384Digest: Digest {}
-public struct SHA512Digest: Digest {}
+public struct HashDigest<Function>: Digest {}
+public typealias SHA256Digest = HashDigest<SHA256>
+public typealias SHA384Digest = HashDigest<SHA384>
+public typealias SHA512Digest = HashDigest<SHA512>
 
 public struct SHA256: HashFunction {
     public typealias Digest = SHA256Digest
@@ -44,15 +43,14 @@ public struct SHA512: HashFunction {
 }
 
 public enum Insecure {
-    public struct SHA1Digest: Digest {}
-
+    public typealias SHA1Digest = HashDigest<SHA1>
     public struct SHA1: HashFunction {
         public typealias Digest = SHA1Digest
         public init() {}
     }
 }
 
-public enum P256 {
+public enum Curve<Name> {
     public enum Signing {
         public struct PublicKey: Sendable {
             public init(x963Representation: some ContiguousBytes) throws {}
@@ -66,39 +64,24 @@ public enum P256 {
     }
 }
 
-public enum P384 {
-    public enum Signing {
-        public struct PublicKey: Sendable {
-            public init(x963Representation: some ContiguousBytes) throws {}
-            public func isValidSignature(_ signature: ECDSASignature, for digest: some Digest) -> Bool { fatalError() }
-        }
-
-        public struct ECDSASignature {
-            public init(rawRepresentation: some DataProtocol) throws {}
-            public init(derRepresentation: some DataProtocol) throws {}
-        }
-    }
-}
+public typealias P256 = Curve<SHA256>
+public typealias P384 = Curve<SHA384>
 
 public enum Curve25519 {
     public enum Signing {
         public struct PublicKey: Sendable {
             public init(rawRepresentation: some ContiguousBytes) throws {}
-            public func isValidSignature(_ signature: some DataProtocol, for data: some DataProtocol) -> Bool {
-                fatalError()
-            }
+            public func isValidSignature(_ signature: some DataProtocol, for data: some DataProtocol) -> Bool { true }
         }
     }
 }
 
-public struct SymmetricKeySize: Sendable { public static var bits256: SymmetricKeySize { fatalError() } }
+public enum SymmetricKeySize: Sendable { case bits256 }
 
 public struct SymmetricKey: Sendable, ContiguousBytes {
     public init(data: some ContiguousBytes) {}
     public init(size: SymmetricKeySize) {}
-    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        fatalError()
-    }
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R { fatalError() }
 }
 
 public struct HashedAuthenticationCode<Function: HashFunction>: Sequence {

@@ -1,6 +1,7 @@
 // What the libraries take from Foundation, Core Foundation and Dispatch, declared without an implementation, for
 // dev/availability/compiler.py. All of it is older than iOS 15, macOS 12, tvOS 15 and watchOS 8; nothing here is ever
-// run. Toll-free bridging is left out: a type of Core Foundation is the type that it is bridged to.
+// run. Toll-free bridging is left out: a type of Core Foundation is the type that it is bridged to. Properties are
+// stored, and the compiler derives conformances, where Apple's are written out.
 
 public typealias CFData = Data
 public typealias CFString = String
@@ -15,32 +16,25 @@ public protocol ContiguousBytes {
 
 public protocol DataProtocol: RandomAccessCollection, ContiguousBytes where Element == UInt8 {}
 
-extension Array: ContiguousBytes where Element == UInt8 {}
-extension Array: DataProtocol where Element == UInt8 {}
-extension ArraySlice: ContiguousBytes where Element == UInt8 {}
-extension ArraySlice: DataProtocol where Element == UInt8 {}
-extension UnsafeRawBufferPointer: ContiguousBytes, DataProtocol {
-    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        fatalError()
-    }
+extension Array: ContiguousBytes, DataProtocol where Element == UInt8 {}
+extension ArraySlice: ContiguousBytes, DataProtocol where Element == UInt8 {}
+extension UnsafeRawBufferPointer: ContiguousBytes, DataProtocol {}
+extension UnsafeRawBufferPointer {
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R { fatalError() }
 }
 
 public struct Date: Sendable, Hashable, Comparable, Codable {
     public init() {}
     public init(timeIntervalSince1970: Double) {}
     public init(timeIntervalSinceNow: Double) {}
-    public var timeIntervalSince1970: Double { fatalError() }
-    public var timeIntervalSinceNow: Double { fatalError() }
-    public static var distantPast: Date { fatalError() }
-    public static var distantFuture: Date { fatalError() }
-    public static var now: Date { fatalError() }
+    public let timeIntervalSince1970, timeIntervalSinceNow: Double
+    public static let distantPast = Date(), distantFuture = Date(), now = Date()
     public func timeIntervalSince(_ other: Date) -> Double { fatalError() }
     public func addingTimeInterval(_ seconds: Double) -> Date { fatalError() }
     public static func + (left: Date, right: Double) -> Date { fatalError() }
     public static func - (left: Date, right: Double) -> Date { fatalError() }
     public static func < (left: Date, right: Date) -> Bool { fatalError() }
-    public init(from decoder: any Decoder) throws {}
-    public func encode(to encoder: any Encoder) throws {}
+    public struct ComponentsFormatStyle: Sendable {}
 }
 
 public struct UUID: Sendable, Hashable, Codable {
@@ -52,25 +46,14 @@ public struct UUID: Sendable, Hashable, Codable {
     public init(uuid: Bytes) {}
     public init?(uuidString: String) {}
     public var uuid: Bytes { fatalError() }
-    public var uuidString: String { fatalError() }
-    public static func == (left: UUID, right: UUID) -> Bool { fatalError() }
-    public func hash(into hasher: inout Hasher) {}
-    public init(from decoder: any Decoder) throws {}
-    public func encode(to encoder: any Encoder) throws {}
+    public let uuidString: String
 }
 
-public struct Data: Sendable, Hashable, Codable, RandomAccessCollection, MutableCollection, RangeReplaceableCollection,
-    DataProtocol
-{
+public struct Data: Sendable, Hashable, Codable, MutableCollection, RangeReplaceableCollection, DataProtocol {
     public struct WritingOptions: OptionSet, Sendable {
         public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static var atomic: WritingOptions { fatalError() }
-        public static var completeFileProtectionUntilFirstUserAuthentication: WritingOptions { fatalError() }
-    }
-    public struct Base64EncodingOptions: OptionSet, Sendable {
-        public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public init(rawValue: UInt) {}
+        public static let atomic = Self(), completeFileProtectionUntilFirstUserAuthentication = Self()
     }
 
     public init() {}
@@ -78,45 +61,26 @@ public struct Data: Sendable, Hashable, Codable, RandomAccessCollection, Mutable
     public init(contentsOf url: URL) throws {}
     public init?(base64Encoded: String) {}
     public init?(base64Encoded: Data) {}
-    public func base64EncodedString(options: Base64EncodingOptions = []) -> String { fatalError() }
-    public func base64EncodedData(options: Base64EncodingOptions = []) -> Data { fatalError() }
+    public func base64EncodedString() -> String { fatalError() }
     public func write(to url: URL, options: WritingOptions = []) throws {}
-    public var startIndex: Int { fatalError() }
-    public var endIndex: Int { fatalError() }
+    public let startIndex, endIndex: Int
     public func index(after index: Int) -> Int { fatalError() }
-    public subscript(index: Int) -> UInt8 {
-        get { fatalError() }
-        set {}
-    }
-    public subscript(range: Range<Int>) -> Data {
-        get { fatalError() }
-        set {}
-    }
-    public mutating func replaceSubrange<Bytes: Collection>(_ range: Range<Int>, with bytes: Bytes)
-    where Bytes.Element == UInt8 {}
-    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        fatalError()
-    }
-    public init(from decoder: any Decoder) throws {}
-    public func encode(to encoder: any Encoder) throws {}
+    public subscript(index: Int) -> UInt8 { get { fatalError() } set {} }
+    public subscript(range: Range<Int>) -> Data { get { fatalError() } set {} }
+    public mutating func replaceSubrange(_ range: Range<Int>, with bytes: some Collection<UInt8>) {}
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R { fatalError() }
 }
 
 public struct URL: Sendable, Hashable, Codable {
     public init(fileURLWithPath: String) {}
     public init?(string: String) {}
     public init?(string: String, relativeTo: URL?) {}
-    public var path: String { fatalError() }
-    public var scheme: String? { fatalError() }
-    public var host: String? { fatalError() }
-    public var absoluteString: String { fatalError() }
-    public var absoluteURL: URL { fatalError() }
-    public var lastPathComponent: String { fatalError() }
+    public let path, absoluteString, lastPathComponent: String
+    public let host: String?
     public func appendingPathComponent(_ component: String) -> URL { fatalError() }
     public func appendingPathExtension(_ name: String) -> URL { fatalError() }
     public func deletingLastPathComponent() -> URL { fatalError() }
     public mutating func setResourceValues(_ values: URLResourceValues) throws {}
-    public init(from decoder: any Decoder) throws {}
-    public func encode(to encoder: any Encoder) throws {}
 }
 
 public struct URLResourceValues {
@@ -128,8 +92,8 @@ public struct URLComponents: Sendable {
     public init?(url: URL, resolvingAgainstBaseURL: Bool) {}
     public init?(string: String) {}
     public var queryItems: [URLQueryItem]?
-    public var path: String { get { fatalError() } set {} }
-    public var url: URL? { fatalError() }
+    public var path: String
+    public let url: URL?
 }
 
 public struct URLQueryItem: Sendable { public init(name: String, value: String?) {} }
@@ -139,75 +103,61 @@ public struct Decimal: Sendable, Hashable, Codable, ExpressibleByIntegerLiteral 
     public init?(string: String) {}
     public init(_ value: Int64) {}
     public init(_ value: Int) {}
-    public init(from decoder: any Decoder) throws {}
-    public func encode(to encoder: any Encoder) throws {}
     public static func / (left: Decimal, right: Decimal) -> Decimal { fatalError() }
     public static func * (left: Decimal, right: Decimal) -> Decimal { fatalError() }
+    public struct FormatStyle: Sendable {
+        public struct Currency: Sendable {
+            public let currencyCode: String
+            public func format(_ value: Decimal) -> String { fatalError() }
+        }
+    }
 }
 
+public enum DateStrategy: Sendable { case secondsSince1970, millisecondsSince1970, iso8601 }
+
 public final class JSONDecoder {
-    public enum DateDecodingStrategy: Sendable { case deferredToDate, secondsSince1970, millisecondsSince1970, iso8601 }
-    public enum KeyDecodingStrategy: Sendable { case useDefaultKeys, convertFromSnakeCase }
-    public var dateDecodingStrategy: DateDecodingStrategy
+    public enum KeyDecodingStrategy: Sendable { case convertFromSnakeCase }
+    public var dateDecodingStrategy: DateStrategy
     public var keyDecodingStrategy: KeyDecodingStrategy
-    public init() { fatalError() }
+    public init() {}
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { fatalError() }
 }
 
 public final class JSONEncoder {
     public struct OutputFormatting: OptionSet, Sendable {
         public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static var sortedKeys: OutputFormatting { fatalError() }
-        public static var withoutEscapingSlashes: OutputFormatting { fatalError() }
+        public init(rawValue: UInt) {}
+        public static let sortedKeys = Self(), withoutEscapingSlashes = Self()
     }
-    public enum DateEncodingStrategy: Sendable { case deferredToDate, secondsSince1970, millisecondsSince1970, iso8601 }
     public var outputFormatting: OutputFormatting
-    public var dateEncodingStrategy: DateEncodingStrategy
-    public init() { fatalError() }
+    public var dateEncodingStrategy: DateStrategy
+    public init() {}
     public func encode(_ value: some Encodable) throws -> Data { fatalError() }
 }
 
+open class JSONSerialization {
+    public static func jsonObject(with data: Data) throws -> Any { fatalError() }
+    public static func data(withJSONObject: Any, options: JSONEncoder.OutputFormatting = []) throws -> Data {}
+}
+
 public struct CocoaError: Error {
-    public struct Code: Sendable { public static var coderReadCorrupt: Code { fatalError() } }
+    public enum Code: Sendable { case coderReadCorrupt }
     public init(_ code: Code) {}
 }
 
-public protocol LocalizedError: Error {
-    var errorDescription: String? { get }
-    var failureReason: String? { get }
-    var recoverySuggestion: String? { get }
-}
-
-extension LocalizedError {
-    public var errorDescription: String? { nil }
-    public var failureReason: String? { nil }
-    public var recoverySuggestion: String? { nil }
-}
-
+public protocol LocalizedError: Error { var errorDescription: String? { get } }
+extension LocalizedError { public var errorDescription: String? { nil } }
 extension Error { public var localizedDescription: String { fatalError() } }
 
 open class NSError: Error, @unchecked Sendable {
-    public var domain: String { fatalError() }
-    public var code: Int { fatalError() }
+    public let domain = "", code = 0
 }
-
-extension Decimal {
-    public struct FormatStyle: Sendable {
-        public struct Currency: Sendable {
-            public var currencyCode: String { fatalError() }
-            public func format(_ value: Decimal) -> String { fatalError() }
-        }
-    }
-}
-
-extension Date { public struct ComponentsFormatStyle: Sendable {} }
 
 public struct Calendar: Sendable {
     public enum Identifier: Sendable { case gregorian }
     public enum Component: Sendable { case year, month, weekOfYear, day }
     public init(identifier: Identifier) {}
-    public var timeZone: TimeZone { get { fatalError() } set {} }
+    public var timeZone: TimeZone
     public func date(byAdding component: Component, value: Int, to date: Date) -> Date? { fatalError() }
 }
 
@@ -218,7 +168,7 @@ public struct TimeZone: Sendable {
     public func nextDaylightSavingTimeTransition(after date: Date) -> Date? { fatalError() }
 }
 
-public struct Locale: Sendable { public static var current: Locale { fatalError() } }
+public struct Locale: Sendable { public static let current = Locale() }
 
 public protocol NSObjectProtocol: AnyObject {}
 
@@ -235,23 +185,10 @@ open class NSLock: @unchecked Sendable {
     public func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { fatalError() }
 }
 
-open class JSONSerialization {
-    public static func jsonObject(with data: Data) throws -> Any { fatalError() }
-    public static func data(withJSONObject: Any, options: WritingOptions = []) throws -> Data { fatalError() }
-    public struct WritingOptions: OptionSet, Sendable {
-        public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static let sortedKeys = Self(rawValue: 1)
-        public static let withoutEscapingSlashes = Self(rawValue: 2)
-    }
-}
-
 open class NSNumber: NSObject {
     public init(value: Int64) {}
     public init(value: Bool) {}
-    public var doubleValue: Double { fatalError() }
-    public var int64Value: Int64 { fatalError() }
-    public var boolValue: Bool { fatalError() }
+    public let doubleValue = 0.0, int64Value = Int64(), boolValue = false
     public var objCType: UnsafePointer<CChar> { fatalError() }
 }
 
@@ -274,10 +211,9 @@ open class NotificationCenter: @unchecked Sendable {
 
 open class ProcessInfo: @unchecked Sendable {
     public static var processInfo: ProcessInfo { fatalError() }
-    public var systemUptime: Double { fatalError() }
-    public var environment: [String: String] { fatalError() }
+    public let systemUptime = 0.0, environment = ["": ""]
     #if !os(macOS)
-        public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
+        public func performExpiringActivity(withReason: String, using block: @escaping @Sendable (Bool) -> Void) {}
     #endif
 }
 
@@ -285,19 +221,13 @@ open class Bundle: @unchecked Sendable {
     public static var main: Bundle { fatalError() }
     @available(watchOS 7.0, *)
     public var appStoreReceiptURL: URL? { fatalError() }
-    public var bundleIdentifier: String? { fatalError() }
+    public let bundleIdentifier: String? = nil
     public func object(forInfoDictionaryKey key: String) -> Any? { fatalError() }
     public func localizedString(forKey key: String, value: String?, table: String?) -> String { fatalError() }
 }
 
-public struct FileAttributeKey: Hashable, Sendable {
-    public static var protectionKey: FileAttributeKey { fatalError() }
-    public static var size: FileAttributeKey { fatalError() }
-}
-
-public struct FileProtectionType: Sendable {
-    public static var completeUntilFirstUserAuthentication: FileProtectionType { fatalError() }
-}
+public enum FileAttributeKey: Sendable { case protectionKey, size }
+public enum FileProtectionType: Sendable { case completeUntilFirstUserAuthentication }
 
 open class FileManager: @unchecked Sendable {
     public static var `default`: FileManager { fatalError() }
@@ -335,17 +265,16 @@ public struct URLRequest: Sendable {
     public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: Double) {}
     public var httpMethod: String?
     public var httpBody: Data?
-    public var timeoutInterval: Double { get { fatalError() } set {} }
-    public var httpShouldHandleCookies: Bool { get { fatalError() } set {} }
-    public var cachePolicy: CachePolicy { get { fatalError() } set {} }
+    public var timeoutInterval: Double
+    public var httpShouldHandleCookies: Bool
+    public var cachePolicy: CachePolicy
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
 }
 
-open class URLResponse: @unchecked Sendable { public var expectedContentLength: Int64 { fatalError() } }
+open class URLResponse: @unchecked Sendable { public let expectedContentLength = Int64() }
 
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    public var statusCode: Int { fatalError() }
-    public var allHeaderFields: [AnyHashable: Any] { fatalError() }
+    public let statusCode = 0, allHeaderFields = [AnyHashable: Any]()
 }
 
 open class URLCache: @unchecked Sendable {}
@@ -358,16 +287,13 @@ open class URLSessionConfiguration: @unchecked Sendable {
     public var urlCache: URLCache?
     public var urlCredentialStorage: URLCredentialStorage?
     public var httpCookieStorage: HTTPCookieStorage?
-    public var httpShouldSetCookies = false
     public var requestCachePolicy = URLRequest.CachePolicy.reloadIgnoringLocalCacheData
-    public var timeoutIntervalForRequest = 0.0
-    public var timeoutIntervalForResource = 0.0
-    public var waitsForConnectivity = false
+    public var httpShouldSetCookies = false
+    public var timeoutIntervalForRequest = 0.0, timeoutIntervalForResource = 0.0
 }
 
 open class URLSessionTask: @unchecked Sendable {
-    public var taskIdentifier: Int { fatalError() }
-    public var response: URLResponse? { fatalError() }
+    public let taskIdentifier = 0, response = URLResponse?.none
     public func resume() {}
     public func cancel() {}
 }
@@ -382,7 +308,9 @@ open class URLSession: @unchecked Sendable {
     public enum ResponseDisposition: Sendable { case allow, cancel }
     public static var shared: URLSession { fatalError() }
     public init(configuration: URLSessionConfiguration) {}
-    public init(configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?) {}
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?
+    ) {}
     public func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -390,7 +318,6 @@ open class URLSession: @unchecked Sendable {
     @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) { fatalError() }
     public func finishTasksAndInvalidate() {}
-    public func invalidateAndCancel() {}
 }
 
 extension String { public var capitalized: String { fatalError() } }

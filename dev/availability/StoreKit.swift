@@ -20,22 +20,22 @@ public enum VerificationResult<SignedType> {
 
 extension VerificationResult: Sendable where SignedType: Sendable {}
 
-public enum StoreKitError: Error {
-    case unknown
-    case userCancelled
-    case notAvailableInStorefront
+/// Each of Apple's sequences is a type of its own.
+public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
+    public struct AsyncIterator: AsyncIteratorProtocol { public mutating func next() async -> Element? { nil } }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
 }
 
+public enum StoreKitError: Error { case unknown, userCancelled, notAvailableInStorefront }
+
 public struct Transaction: Sendable {
-    public let id: UInt64
-    public let originalID: UInt64
+    public let id, originalID: UInt64
     public let productID: String
     public let subscriptionGroupID: String?
     public let purchasedQuantity: Int
     public let appAccountToken: UUID?
     public let purchaseDate: Date
-    public let expirationDate: Date?
-    public let revocationDate: Date?
+    public let expirationDate, revocationDate: Date?
     public let isUpgraded: Bool
     public let productType: Product.ProductType
     @available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, visionOS 1.0, *)
@@ -45,67 +45,48 @@ public struct Transaction: Sendable {
     public enum RefundRequestStatus: Sendable { case success, userCancelled }
     public enum RefundRequestError: Error { case duplicateRequest, failed }
 
-    public struct Transactions: AsyncSequence, Sendable {
-        public typealias Element = VerificationResult<Transaction>
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            public mutating func next() async -> VerificationResult<Transaction>? { nil }
-        }
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
-    }
-    public static var unfinished: Transactions { fatalError() }
-    public static var currentEntitlements: Transactions { fatalError() }
-    public static var updates: Transactions { fatalError() }
+    public typealias Transactions = Updates<VerificationResult<Transaction>>
+    public static let unfinished = Transactions(), currentEntitlements = Transactions(), updates = Transactions()
     public static func latest(for productID: String) async -> VerificationResult<Transaction>? { nil }
 }
 
 public struct Product: Sendable {
-    public let id: String
-    public let displayName: String
-    public let description: String
-    public let displayPrice: String
+    public let id, displayName, description, displayPrice: String
     public let price: Decimal
     public let type: ProductType
-    public var priceFormatStyle: Decimal.FormatStyle.Currency { fatalError() }
-    public var subscriptionPeriodFormatStyle: Date.ComponentsFormatStyle { fatalError() }
+    public let priceFormatStyle: Decimal.FormatStyle.Currency
+    public let subscriptionPeriodFormatStyle: Date.ComponentsFormatStyle
     public let subscription: SubscriptionInfo?
 
-    public static func products<Identifiers: Collection>(
-        for identifiers: Identifiers
-    ) async throws -> [Product] where Identifiers.Element == String { fatalError() }
+    public static func products(for identifiers: some Collection<String>) async throws -> [Product] { fatalError() }
 
     public struct ProductType: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-        public static var consumable: ProductType { fatalError() }
-        public static var nonConsumable: ProductType { fatalError() }
-        public static var nonRenewable: ProductType { fatalError() }
-        public static var autoRenewable: ProductType { fatalError() }
+        public init(rawValue: String) {}
+        public static let consumable = Self(rawValue: ""), nonConsumable = Self(rawValue: "")
+        public static let nonRenewable = Self(rawValue: ""), autoRenewable = Self(rawValue: "")
     }
 
     public struct SubscriptionPeriod: Sendable, Hashable {
         public enum Unit: Sendable, Hashable { case day, week, month, year }
         public let unit: Unit
         public let value: Int
-        public func formatted(_ format: Date.ComponentsFormatStyle, referenceDate: Date = Date()) -> String {
-            fatalError()
-        }
+        public func formatted(_: Date.ComponentsFormatStyle, referenceDate: Date = Date()) -> String { fatalError() }
     }
 
     public struct SubscriptionOffer: Sendable, Hashable {
         public struct OfferType: RawRepresentable, Sendable, Hashable {
             public let rawValue: String
-            public init(rawValue: String) { self.rawValue = rawValue }
-            public static var introductory: OfferType { fatalError() }
-            public static var promotional: OfferType { fatalError() }
+            public init(rawValue: String) {}
+            public static let introductory = Self(rawValue: ""), promotional = Self(rawValue: "")
             @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
             public static var winBack: OfferType { fatalError() }
         }
         public struct PaymentMode: RawRepresentable, Sendable, Hashable {
             public let rawValue: String
-            public init(rawValue: String) { self.rawValue = rawValue }
-            public static var payAsYouGo: PaymentMode { fatalError() }
-            public static var payUpFront: PaymentMode { fatalError() }
-            public static var freeTrial: PaymentMode { fatalError() }
+            public init(rawValue: String) {}
+            public static let payAsYouGo = Self(rawValue: ""), payUpFront = Self(rawValue: "")
+            public static let freeTrial = Self(rawValue: "")
         }
         public let id: String?
         public let type: OfferType
@@ -128,14 +109,7 @@ public struct Product: Sendable {
         public static func status(for groupID: String) async throws -> [Status] { fatalError() }
 
         public struct Status: Sendable {
-            public struct Statuses: AsyncSequence, Sendable {
-                public typealias Element = Status
-                public struct AsyncIterator: AsyncIteratorProtocol {
-                    public mutating func next() async -> Status? { nil }
-                }
-                public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
-            }
-            public static var updates: Statuses { fatalError() }
+            public static let updates = Updates<Status>()
             public let transaction: VerificationResult<Transaction>
             public let renewalInfo: VerificationResult<RenewalInfo>
         }
@@ -160,11 +134,7 @@ public struct Product: Sendable {
 
     public enum PurchaseError: Error { case productUnavailable, purchaseNotAllowed, ineligibleForOffer }
 
-    public enum PurchaseResult: Sendable {
-        case success(VerificationResult<Transaction>)
-        case userCancelled
-        case pending
-    }
+    public enum PurchaseResult: Sendable { case success(VerificationResult<Transaction>), userCancelled, pending }
 
     @available(visionOS, unavailable)
     @MainActor
@@ -173,9 +143,9 @@ public struct Product: Sendable {
     #if os(macOS)
         @available(macOS 15.2, *)
         @MainActor
-        public func purchase(confirmIn window: NSWindow, options: Set<PurchaseOption> = []) async throws -> PurchaseResult {
-            fatalError()
-        }
+        public func purchase(
+            confirmIn window: NSWindow, options: Set<PurchaseOption> = []
+        ) async throws -> PurchaseResult { fatalError() }
     #elseif !os(watchOS)
         @available(iOS 17.0, macCatalyst 17.0, tvOS 17.0, visionOS 1.0, *)
         @MainActor
@@ -230,7 +200,7 @@ public struct PurchaseAction {
 public enum AppStore {
     public struct Environment: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
+        public init(rawValue: String) {}
         public static let xcode = Environment(rawValue: "Xcode")
     }
     public static func sync() async throws {}
@@ -241,8 +211,7 @@ public enum AppStore {
 public struct AppTransaction: Sendable {
     public let environment: AppStore.Environment
     public let originalAppVersion: String
-    public let originalPurchaseDate: Date
-    public let signedDate: Date
+    public let originalPurchaseDate, signedDate: Date
     public static var shared: VerificationResult<AppTransaction> { get async throws { fatalError() } }
     public static func refresh() async throws -> VerificationResult<AppTransaction> { fatalError() }
 }
@@ -253,39 +222,27 @@ public struct AppTransaction: Sendable {
         public let product: Product
         @available(iOS 18.0, macOS 15.0, macCatalyst 18.0, *)
         public var offer: Product.SubscriptionOffer? { fatalError() }
-
-        public struct PurchaseIntents: AsyncSequence, Sendable {
-            public typealias Element = PurchaseIntent
-            public struct AsyncIterator: AsyncIteratorProtocol {
-                public mutating func next() async -> PurchaseIntent? { nil }
-            }
-            public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
-        }
-        public static var intents: PurchaseIntents { fatalError() }
+        public static var intents: Updates<PurchaseIntent> { fatalError() }
     }
 #endif
 
 // The original API. Apple's classes are not Sendable.
 
 open class SKProductDiscount: NSObject {
-    public var identifier: String? { fatalError() }
+    public let identifier: String? = nil
 }
 
 open class SKProduct: NSObject {
-    public var productIdentifier: String { fatalError() }
-    public var localizedTitle: String { fatalError() }
-    public var localizedDescription: String { fatalError() }
+    public let productIdentifier = "", localizedTitle = "", localizedDescription = ""
 }
 
 @available(watchOS 6.2, *)
 open class SKPaymentDiscount: NSObject {
-    public init(identifier: String, keyIdentifier: String, nonce: UUID, signature: String, timestamp: NSNumber) {
-        fatalError()
-    }
+    public init(identifier: String, keyIdentifier: String, nonce: UUID, signature: String, timestamp: NSNumber) {}
 }
 
 open class SKPayment: NSObject {
-    public var productIdentifier: String { fatalError() }
+    public let productIdentifier = ""
     public var quantity: Int { fatalError() }
     public var applicationUsername: String? { fatalError() }
 }
@@ -294,8 +251,8 @@ open class SKMutablePayment: SKPayment {
     public convenience init(product: SKProduct) { fatalError() }
     public override var quantity: Int { get { fatalError() } set {} }
     public override var applicationUsername: String? { get { fatalError() } set {} }
-    public var simulatesAskToBuyInSandbox: Bool { get { fatalError() } set {} }
-    public var paymentDiscount: SKPaymentDiscount? { get { fatalError() } set {} }
+    public var simulatesAskToBuyInSandbox = false
+    public var paymentDiscount: SKPaymentDiscount?
 }
 
 public enum SKPaymentTransactionState: Int, Sendable {
@@ -303,14 +260,11 @@ public enum SKPaymentTransactionState: Int, Sendable {
 }
 
 open class SKPaymentTransaction: NSObject {
-    public var payment: SKPayment { fatalError() }
-    public var transactionState: SKPaymentTransactionState { fatalError() }
-    public var transactionIdentifier: String? { fatalError() }
-    public var transactionDate: Date? { fatalError() }
-    public var original: SKPaymentTransaction? { fatalError() }
-    public var error: (any Error)? { fatalError() }
+    public let payment = SKPayment(), transactionState = SKPaymentTransactionState.purchased
+    public let transactionIdentifier: String? = nil, transactionDate: Date? = nil
+    public let original: SKPaymentTransaction? = nil, error: (any Error)? = nil
     #if os(iOS) && !targetEnvironment(macCatalyst)
-        public var transactionReceipt: Data? { fatalError() }
+        public let transactionReceipt: Data? = nil
     #endif
 }
 
@@ -320,7 +274,7 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
 
 open class SKPaymentQueue: NSObject {
     open class func `default`() -> SKPaymentQueue { fatalError() }
-    public var transactions: [SKPaymentTransaction] { fatalError() }
+    public let transactions = [SKPaymentTransaction]()
     public func add(_ observer: any SKPaymentTransactionObserver) {}
     public func remove(_ observer: any SKPaymentTransactionObserver) {}
     public func add(_ payment: SKPayment) {}
@@ -339,8 +293,6 @@ public protocol SKProductsRequestDelegate: SKRequestDelegate {
     func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse)
 }
 
-open class SKProductsResponse: NSObject { public var products: [SKProduct] { fatalError() } }
-
-open class SKProductsRequest: SKRequest { public init(productIdentifiers: Set<String>) { fatalError() } }
-
-open class SKReceiptRefreshRequest: SKRequest { public init(receiptProperties: [String: Any]?) { fatalError() } }
+open class SKProductsResponse: NSObject { public let products = [SKProduct]() }
+open class SKProductsRequest: SKRequest { public init(productIdentifiers: Set<String>) {} }
+open class SKReceiptRefreshRequest: SKRequest { public init(receiptProperties: [String: Any]?) {} }

@@ -11,13 +11,9 @@ extension Never: View { public var body: Never { fatalError() } }
 
 @resultBuilder
 public struct ViewBuilder {
-    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock<First: View, Second: View>(_ first: First, _ second: Second) -> Either<First, Second> {
-        fatalError()
-    }
-    public static func buildBlock<First: View, Second: View, Third: View>(
-        _ first: First, _ second: Second, _ third: Third
-    ) -> Either<First, Either<Second, Third>> { fatalError() }
+    public static func buildBlock<A: View>(_ a: A) -> A { a }
+    public static func buildBlock<A: View, B: View>(_ a: A, _ b: B) -> Either<A, B> {}
+    public static func buildBlock<A: View, B: View, C: View>(_ a: A, _ b: B, _ c: C) -> Either<A, Either<B, C>> {}
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
     public static func buildEither<First: View, Second: View>(first: First) -> Either<First, Second> { fatalError() }
     public static func buildEither<First: View, Second: View>(second: Second) -> Either<First, Second> { fatalError() }
@@ -56,18 +52,14 @@ public struct State<Value> {
     public var projectedValue: Binding<Value> { fatalError() }
 }
 
-public struct TaskView<Content: View>: View { public var body: Never { fatalError() } }
-
-public struct EnvironmentView<Content: View>: View { public var body: Never { fatalError() } }
-
 extension View {
     @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, visionOS 1.0, *)
-    public func task(_ action: @escaping @Sendable () async -> Void) -> some View { TaskView<Self>() }
+    public func task(_ action: @escaping @Sendable () async -> Void) -> some View { self }
     @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, visionOS 1.0, *)
-    public func task<ID: Equatable>(id: ID, _ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
-        TaskView<Self>()
-    }
-    public func environmentObject<Object: ObservableObject>(_ object: Object) -> some View { EnvironmentView<Self>() }
+    public func task(
+        id: some Equatable, _ action: @escaping @MainActor @Sendable () async -> Void
+    ) -> some View { self }
+    public func environmentObject<Object: ObservableObject>(_ object: Object) -> some View { self }
 }
 
 @MainActor
