@@ -50,7 +50,7 @@ api: setup ## Checks the OpenAPI description against the running server, with sc
 
 interop: setup ## Lets clients from PyPI ask the simulator and the drop-in, and verify signed payloads.
 	swift build $(SERVER) --product assay
-	dev/interop.sh .build/debug
+	dev/interop/main.py .build/debug/assay
 
 corpus: setup ## Verifies the corpus, compares the drop-in with Apple's recorded answers, and prints the report.
 	swift test $(SHARED) --disable-xctest --filter CorpusTests

@@ -93,6 +93,15 @@ def fail(reasons):
     print("all checks passed")
 
 
+def wait_until(condition, reason, seconds=60):
+    """Waits until a condition is true, and ends the scenario with a reason if it does not become so."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"{reason} within {seconds} s")
+        time.sleep(0.02)
+
+
 def times(seconds, *parts):
     """Parts of the sorted times, in ms."""
     return [percentile(seconds, part) * 1000 for part in parts or (0.5, 0.99, 1)]
@@ -124,9 +133,13 @@ class Store(RunningServer):
 
     def control(self, path, body=None, method=None):
         status, answer = ask(self.address, f"/control/{path}", body, method=method)
-        if status not in (200, 201):
+        if status >= 300:
             raise SystemExit(f"the store answers {path} with {status}: {answer}")
         return answer
+
+    def buy(self, product, customer, **more):
+        """The answer of a purchase: its transaction and evidence."""
+        return self.control("purchases", {"bundle_id": BUNDLE, "product_id": product, "customer_id": customer} | more)
 
     def sell(self, *products):
         """Puts products up for sale: names, and whether they are subscriptions of a month."""
@@ -236,16 +249,18 @@ UNLIMITED = "{ per_key: { per_second: 1000000, burst: 1000000 }, per_address: { 
 
 
 class World:
-    """Servers of the program over one database, with settings in a folder. `more` is appended to the settings of the app."""
+    """Servers of the program over one database, with settings in a folder: those above, where `more` is appended to those of the app, or
+    `settings` of the caller."""
 
-    def __init__(self, program, folder, trust, database=None, more="", limits=UNLIMITED, server="", scope="client"):
-        self.program, self.folder, self.database = program, folder, database or SQLite(folder)
-        pathlib.Path(folder, "assay.yaml").write_text(SETTINGS.format(trust=trust, more=more, limits=limits, server=server))
+    def __init__(self, program, folder, trust="", database=None, more="", limits=UNLIMITED, server="", scope="client", settings=None, app="example"):
+        self.program, self.folder, self.database, self.app = program, folder, database or SQLite(folder), app
+        text = settings or SETTINGS.format(trust=trust, more=more, limits=limits, server=server)
+        pathlib.Path(folder, "assay.yaml").write_text(text)
         self.key = self.new_key(scope)
         self.servers = []
 
     def new_key(self, scope):
-        return re.search(r"assay_\S+", self.run("keys", "create", "--app", "example", "--scope", scope)).group()
+        return re.search(r"assay_\S+", self.run("keys", "create", "--app", self.app, "--scope", scope)).group()
 
     def command(self, *arguments):
         return [self.program, *arguments, "--config", "assay.yaml", "--database", self.database.url]
@@ -271,11 +286,7 @@ class World:
 
     def wait_for_webhook(self):
         """Waits until a server has seen the webhook of the settings. It begins with the events after that."""
-        for _ in range(600):
-            if "cursor" in self.run("list", "webhooks", "--app", "example"):
-                return
-            time.sleep(0.1)
-        raise SystemExit("no server has registered the webhook")
+        wait_until(lambda: "cursor" in self.run("list", "webhooks", "--app", self.app), "no server has registered the webhook")
 
     def check_record(self, *commands):
         """Runs commands that check the record, and prints what each says."""
@@ -511,11 +522,7 @@ class WebhookReceiver:
 
     def wait(self, expected, limit):
         """Waits until every one of the expected messages has arrived, and checks that those of a customer came in their order."""
-        deadline = time.monotonic() + limit
-        while not expected <= self.ids and time.monotonic() < deadline:
-            time.sleep(0.02)
-        if missing := expected - self.ids:
-            raise SystemExit(f"{len(missing)} of {len(expected)} events did not arrive, such as {sorted(missing)[:3]}")
+        wait_until(lambda: expected <= self.ids, f"not all of {len(expected)} events arrived", limit)
         first, last = dict.fromkeys(self.arrivals), {}
         for customer, identifier in first:
             number = int(identifier.rsplit("_", 1)[1])
