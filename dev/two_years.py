@@ -173,8 +173,8 @@ The same life: after each step the backend sends the receipt of the first purcha
 simulated store and once to the drop-in, by inapppy and by itunes-iap. The verdicts are those of a backend that looks at
 the newest period, its cancellation and the grace period, by both clients and both answers; rows are the steps above
 that changed one. The last column counts the values of `latest_receipt_info` and `pending_renewal_info` that are equal
-in both answers. Only dates and reason of the cancellation, and `is_upgraded`, of the period that an upgrade ended differ:
-Apple signs it again only in answers of the App Store Server API. `Assay-State` is `live` in each answer.
+in both answers. Only dates and reason of the cancellation, and `is_upgraded`, of the period that an upgrade ended
+differ: Apple signs it again only in answers of the App Store Server API. `Assay-State` is `live` in each answer.
 `dev/two_years.py --drop-in` writes this section, and fails if a verdict differs.
 
 | date | both answer | equal values |
