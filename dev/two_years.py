@@ -10,13 +10,12 @@ latest_receipt_info and pending_renewal_info is compared. Writes the page of doc
 only if the two agreed at each step.
 """
 import datetime
-import os
 import pathlib
 import sys
 import tempfile
 
 from demo import StepFailed, ask, expect
-from loads.server import RunningServer, ServerFailed
+from loads.server import RunningServer, ServerFailed, find_program
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "transcripts.md"
@@ -273,8 +272,7 @@ differ: Apple signs it again only in answers of the App Store Server API. `Assay
 
 
 def main():
-    program = os.environ.get("ASSAY_BIN", str(DOCS.parent / ".build/debug"))
-    os.environ["PATH"] = os.path.abspath(program) + os.pathsep + os.environ["PATH"]
+    find_program()
     kind, is_check = DropIn if "--drop-in" in sys.argv else TwoYears, "--check" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         server = RunningServer(["assay", "dev", "--port", "0", "--store-port", "0", "--no-open"], folder)

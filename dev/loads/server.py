@@ -39,6 +39,11 @@ def with_packages(name, *requirements):
         os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])
 
 
+def find_program():
+    """Makes `assay` a command: that in the folder which ASSAY_BIN names, or the optimised build."""
+    os.environ["PATH"] = os.path.abspath(os.environ.get("ASSAY_BIN", DEV.parent / ".build/release")) + os.pathsep + os.environ["PATH"]
+
+
 class ServerFailed(Exception):
     """The server did not start. The text contains its output."""
 
