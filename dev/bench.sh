@@ -1,30 +1,33 @@
 #!/bin/sh
 # Measures Assay beside its lower bounds, OpenSSL and an echo server, and prints Markdown (Benchmarks/README.md).
 #
-#   dev/bench.sh                all parts
-#   dev/bench.sh receipts       one verification: times, growth, allocations
-#   dev/bench.sh instructions   one verification: instructions, by callgrind
-#   dev/bench.sh programs       assay verify, assay serve, and their start
-#   dev/bench.sh ledger         durable purchases beside the database's bare loop
-#   dev/bench.sh units          purchases, renewals, answers and audits of a server, in verifications of P-256 by OpenSSL
-#   dev/bench.sh notifications  notifications of the App Store beside forged ones, and realtime requests
-#   dev/bench.sh webhooks       deliveries of events beside purchases
-#   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
-#   dev/bench.sh merge          how long claims wait while a customer with 50,000 originals is merged
+#   dev/bench.sh [PART…]     parts of the table below, or all
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger units notifications webhooks postgresql merge}
+# The part, and what it measures.
+table() {
+    cat <<'END'
+receipts       one verification: times, growth, allocations
+instructions   one verification: instructions, by callgrind
+programs       assay verify, assay serve, and their start
+ledger         durable purchases beside the database's bare loop
+units          purchases, renewals, answers and audits of a server, in verifications of P-256 by OpenSSL
+notifications  notifications of the App Store beside forged ones, and realtime requests
+webhooks       deliveries of events beside purchases
+postgresql     the ledger with PostgreSQL, on one customer, and with 2 ms more for each round trip
+merge          how long claims wait while a customer with 50,000 originals is merged
+END
+}
+
+parts=${*:-$(table | awk '{ print $1 }')}
 for part in $parts; do
-    case $part in
-        receipts | instructions | programs | ledger | units | notifications | webhooks | postgresql | merge) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, units, notifications, webhooks, postgresql, merge"; exit 2 ;;
-    esac
+    table | grep -q "^$part  *" || { say "dev/bench.sh has no part '$part':"; table >&2; exit 2; }
 done
-wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
+wants() { echo "$parts" | tr ' ' '\n' | grep -qx "$1"; }
 make_temporary_folder bench
 
 # Ratios of one thread at a time hold on a busy machine; figures of programs that use all cores do not.
@@ -56,6 +59,16 @@ benchmark=$bin/receipt-benchmark
 "$benchmark" --export "$folder/receipts"
 trust=""
 [ ! -f "$folder/receipts/root.der" ] || trust="--trust $folder/receipts/root.der"
+
+# Builds programs of the benchmarks, or assay, and says so.
+build() {
+    for product; do
+        say "Building $product"
+        package=Benchmarks
+        [ "$product" != assay ] || package=Server
+        build_product release "$package" "$product"
+    done
+}
 
 receipts_part() {
     say "Measuring one verification"
@@ -141,8 +154,7 @@ middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) /
 
 server_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing; skipping the server."; return 0; }
-    say "Building the echo"
-    build_product release Benchmarks echo-server
+    build echo-server
     echo_server=$bin/echo-server
     "$benchmark" --stream "$folder/request.json" 1 <"$folder/receipts/small.b64"
     cat >"$folder/post.lua" <<END
@@ -175,28 +187,23 @@ END
         load "$address/echo" >>"$folder/bare.loads"
         stop_server || true
     done
-    # shellcheck disable=SC2046
-    set -- $(middle "$folder/assay.loads") $(middle "$folder/echo.loads") $(middle "$folder/bare.loads") \
-        $(middle "$folder/json.loads")
     printf '\n## `/verifyReceipt` on loopback, 32 connections, %s-byte body, median of %s rounds\n\n' \
         "$(wc -c <"$folder/request.json" | tr -d ' ')" "$round"
     printf '| endpoint | requests per second | ratio to echo | p50 | p99 | server CPU, µs a request |\n'
     printf '|---|---:|---:|---:|---:|---:|\n'
-    awk -v rate="$1" -v half="$2" -v most="$3" -v cpu="$4" \
-        -v echo="$5" -v echo_half="$6" -v echo_most="$7" -v echo_cpu="$8" \
-        -v bare="$9" -v bare_half="${10}" -v bare_most="${11}" -v bare_cpu="${12}" \
-        -v json="${13}" -v json_half="${14}" -v json_most="${15}" -v json_cpu="${16}" 'BEGIN {
-        printf "| verifyReceipt | %.0f | %.2f | %s | %s | %.0f |\n", rate, rate / echo, half, most, cpu
-        printf "| echo in the same server | %.0f | 1.00 | %s | %s | %.0f |\n", echo, echo_half, echo_most, echo_cpu
-        printf "| echo in the same server, JSON read and written | %.0f | %.2f | %s | %s | %.0f |\n",
-            json, json / echo, json_half, json_most, json_cpu
-        printf "| echo in a bare server | %.0f | %.2f | %s | %s | %.0f |\n", bare, bare / echo, bare_half, bare_most, bare_cpu
-    }'
+    echo=$(middle "$folder/echo.loads")
+    for row in "assay:verifyReceipt" "echo:echo in the same server" "json:echo in the same server, JSON read and written" "bare:echo in a bare server"; do
+        # shellcheck disable=SC2046
+        set -- $(middle "$folder/${row%%:*}.loads")
+        awk -v name="${row#*:}" -v rate="$1" -v echo="${echo%% *}" -v half="$2" -v most="$3" -v cpu="$4" 'BEGIN {
+            printf "| %s | %.0f | %.2f | %s | %s | %.0f |\n", name, rate, rate / echo, half, most, cpu
+        }'
+    done
 }
 
 start_part() {
+    build foundation-hello
     say "Starting programs"
-    build_product release Benchmarks foundation-hello
     # shellcheck disable=SC2086
     times=$("$benchmark" --processes 21 \
         -- "$bin/foundation-hello" -- "$assay" verify $trust "$folder/receipts/small.b64")
@@ -210,22 +217,21 @@ start_part() {
     }'
 }
 
+# The program that is measured.
+find_assay() {
+    assay=${ASSAY_PROGRAM:-$bin/assay}
+    [ -n "${ASSAY_PROGRAM:-}" ] || build assay
+}
+
 programs_part() {
-    assay=${ASSAY_PROGRAM:-}
-    if [ -z "$assay" ]; then
-        say "Building assay"
-        build_product release Server assay
-        assay=$bin/assay
-    fi
+    find_assay
     stream_part
     server_part
     start_part
 }
 
 ledger_part() {
-    say "Building the ledger's benchmark"
-    build_product release Benchmarks ledger-benchmark
-    build_product release Benchmarks reference-loop
+    build ledger-benchmark reference-loop
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
     echo "The reference loop: $("$bin/reference-loop" | awk '{ print $1 " µs of processor time a purchase, " $2 " a second, " $3 " pages" }')"
@@ -233,54 +239,43 @@ ledger_part() {
 }
 
 webhooks_part() {
-    say "Building the webhooks' benchmark"
-    build_product release Benchmarks webhook-benchmark
+    build webhook-benchmark
     say "Delivering"
     printf '\n## Deliveries to a webhook, beside purchases at half of their greatest rate\n\n'
     "$bin/webhook-benchmark"
 }
 
+# Commits are flushed to the disk, as by default.
+durable="fsync=on full_page_writes=on max_wal_size=4GB"
+
 postgresql_part() {
-    say "Building the ledger's benchmark"
-    build_product release Benchmarks ledger-benchmark
-    # Commits are flushed to the disk, as by default.
-    place=$(dev/throwaway-postgres.sh $$ fsync=on full_page_writes=on max_wal_size=4GB) || {
-        say "PostgreSQL is missing, so it is not measured."
-        return 0
-    }
+    build ledger-benchmark
+    # shellcheck disable=SC2086
+    start_postgres $durable || return 0
     say "Buying with PostgreSQL"
     printf '\n## Durable purchases with PostgreSQL\n\n'
-    "$bin/ledger-benchmark" --postgresql "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)" \
-        "${ASSAY_BENCH_PURCHASES:-20000}" "${ASSAY_BENCH_ROUNDS:-5}"
+    "$bin/ledger-benchmark" --postgresql "$postgres_folder" "$postgres_port" "${ASSAY_BENCH_PURCHASES:-20000}" "${ASSAY_BENCH_ROUNDS:-5}"
 }
 
 merge_part() {
-    say "Building the ledger's benchmark"
-    build_product release Benchmarks ledger-benchmark
+    build ledger-benchmark
     say "Merging"
     printf '\n## Claims during a merge of customers\n\n'
-    originals=${ASSAY_BENCH_ORIGINALS:-50000}
-    place=$(dev/throwaway-postgres.sh $$ fsync=on full_page_writes=on max_wal_size=4GB) || {
-        say "PostgreSQL is missing, so only SQLite is measured."
-        "$bin/ledger-benchmark" --merge "$originals"
-        return 0
-    }
-    "$bin/ledger-benchmark" --merge "$originals" "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)"
+    set -- --merge "${ASSAY_BENCH_ORIGINALS:-50000}"
+    # shellcheck disable=SC2086
+    if start_postgres $durable; then set -- "$@" "$postgres_folder" "$postgres_port"; fi
+    "$bin/ledger-benchmark" "$@"
 }
 
 # Scenarios of dev/load.py.
 load_part() {
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-    fi
+    find_assay
     printf '\n## %s\n\n' "$2"
-    dev/load.py "$1" "${ASSAY_PROGRAM:-$bin/assay}"
+    dev/load.py "$1" "$assay"
 }
 
 units_part() {
-    say "Building the reference loop"
-    build_product release Benchmarks reference-loop
+    build reference-loop
     load_part units "What things cost, in verifications of P-256"
 }
 

@@ -7,96 +7,78 @@ Needs playwright, /usr/bin/chromium and the file axe.min.js (in the wheel axe-pl
 
     dev/console_check.py PATH/axe.min.js [FOLDER FOR PICTURES [PROGRAM]]
 """
-import base64, http.client, http.server, json, pathlib, re, signal, ssl, subprocess, sys, tempfile, threading, time
-import urllib.error, urllib.request
+import base64
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
 
 from playwright.sync_api import sync_playwright
 
-from loads.server import ask
+from loads.server import World, ask, free_port, mint
 
-PROGRAM = sys.argv[3] if len(sys.argv) > 3 else pathlib.Path(__file__).resolve().parent.parent / ".build/release/assay"
 PASSWORD = "correct horse battery"
-SETTINGS = """
-server: {{database: "sqlite:{folder}/assay.sqlite", port: {port}, admin: "127.0.0.1:{admin}"}}
+PRO, MONTHLY, COINS = (f"com.example.app.{name}" for name in ("pro", "monthly", "coins"))
+# As long as App Store Connect permits, and without a place to break.
+LONG = "com.example.app." + "averylongname" * 6 + "123456"
+SETTINGS = f"""
+server: {{{{ trust: [{{trust}}], admin: "{{admin}}" }}}}
 apps:
   example:
     bundle_ids: [com.example.app]
     sandbox_access: everyone
     products:
-      com.example.app.pro: {{kind: non_consumable}}
-      com.example.app.monthly: {{kind: auto_renewable}}
-      com.example.app.coins: {{kind: consumable}}
-      {long}: {{kind: non_consumable}}
+      {PRO}: {{{{ kind: non_consumable }}}}
+      {MONTHLY}: {{{{ kind: auto_renewable }}}}
+      {COINS}: {{{{ kind: consumable }}}}
+      {LONG}: {{{{ kind: non_consumable }}}}
 """
-# As long as App Store Connect permits, and without a place to break.
-LONG = "com.example.app." + "averylongname" * 6 + "123456"
 
 
-def free_port():
-    import socket
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+class Console(World):
+    """A server with a console, and an authority that signs for it."""
 
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout.strip()
-
-
-class World:
-    def __init__(self, folder):
-        self.folder, self.port, self.admin = folder, free_port(), free_port()
-        self.settings = f"{folder}/assay.yaml"
-        pathlib.Path(self.settings).write_text(SETTINGS.format(folder=folder, port=self.port, admin=self.admin, long=LONG))
-        self.trust = f"{folder}/authority"
-        self.process = None
-
-    def start(self, *more):
-        self.process = subprocess.Popen([PROGRAM, "serve", "--config", self.settings, *more], stdout=subprocess.PIPE,
-                                        stderr=open(f"{self.folder}/log", "w"), text=True)
-        line = self.process.stdout.readline()
-        assert "ready" in line, line + pathlib.Path(f"{self.folder}/log").read_text()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+    def __init__(self, program, folder):
+        self.authority, self.admin = f"{folder}/authority", f"127.0.0.1:{free_port()}"
+        mint(program, folder, "--authority", self.authority)
+        super().__init__(program, folder, settings=SETTINGS.format(trust=f"{self.authority}/trust.pem", admin=self.admin))
+        self.server = self.start()
 
     def url(self, path):
-        return f"http://127.0.0.1:{self.admin}{path}"
+        return f"http://{self.admin}{path}"
 
+    def sign_in(self, page, origin, name, role):
+        """Sets the first password, which signs in."""
+        page.goto(origin + self.run("operators", "add", name, "--role", role).splitlines()[0])
+        page.fill("#password", PASSWORD)
+        page.fill("#again", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/console")
 
-def sign_in(page, origin, world, name, role):
-    """Sets the first password, which signs in."""
-    page.goto(origin + run("operators", "add", name, "--role", role, "--config", world.settings).splitlines()[0])
-    page.fill("#password", PASSWORD)
-    page.fill("#again", PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/console")
+    def evidence(self, purchase, kind="signed-transaction", bought=-2):
+        return mint(self.program, self.folder, "--authority", self.authority, "--kind", kind, "--environment", "Production",
+                    "--bundle-id", "com.example.app", "--purchase", f"{purchase},purchased={moment(bought)}")
+
+    def claim(self, product, transaction, customer, kind="non-consumable", more="", bought=-2, cut=None):
+        """A customer claims a purchase by its evidence, which may be cut; returns the evidence."""
+        evidence = self.evidence(f"product={product},transaction={transaction},kind={kind}{more}", bought=bought)[:cut]
+        ask(self.server.address, "/v1/purchases", {
+            "signed_transaction": evidence, "product_id": product, "transaction_id": transaction, "customer_id": customer}, self.key)
+        return evidence
 
 
 def moment(days):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60 + days * 86400))
-
-
-def mint(world, purchase, kind="signed-transaction", bought=-2):
-    return run("mint", "--authority", world.trust, "--kind", kind, "--environment", "Production",
-               "--bundle-id", "com.example.app", "--purchase", f"{purchase},purchased={moment(bought)}")
-
-
-def notify(world, notification):
-    """Apple's news, without any claim."""
-    assert ask(f"http://127.0.0.1:{world.port}", "/notifications/v2", {"signedPayload": notification})[0] == 200
-
-
-def claims(world, product, transaction, customer, evidence):
-    return ask(f"http://127.0.0.1:{world.port}", "/v1/purchases", {
-        "signed_transaction": evidence, "product_id": product, "transaction_id": transaction, "customer_id": customer}, world.key)[1]
-
-
-def claim_path(page, world):
-    """The first claim of a customer's page."""
-    page.goto(world.url("/console/customer?app=example&id=alice"))
-    return page.locator("a[href^='/console/claim']").first.get_attribute("href")
 
 
 class Support:
@@ -140,15 +122,13 @@ class Support:
 
 
 def main():
-    axe = pathlib.Path(sys.argv[1]).read_text()
-    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    axe, *rest = sys.argv[1:]
+    pictures = pathlib.Path(rest[0]) if rest else None
+    program = os.path.abspath(rest[1] if len(rest) > 1 else pathlib.Path(__file__).resolve().parent.parent / ".build/release/assay")
     with tempfile.TemporaryDirectory(prefix="assay-console-") as folder, sync_playwright() as playwright:
-        world = World(folder)
-        run("mint", "--authority", world.trust)
-        world.start("--trust", f"{world.trust}/trust.pem")
-        world.key = run("keys", "create", "--app", "example", "--scope", "client", "--config", world.settings).split()[-1]
+        world = Console(program, folder)
         try:
-            check(world, playwright, axe, pictures)
+            check(world, playwright, pathlib.Path(axe).read_text(), pictures)
         finally:
             world.stop()
 
@@ -169,9 +149,9 @@ def check_refusals(world, browser):
     """Forms without a token, of another origin or beyond the role, and a name after wrong passwords."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    sign_in(page, world.url(""), world, "vera", "view")
+    world.sign_in(page, world.url(""), "vera", "view")
     token = page.locator("header form [name=token]").get_attribute("value")
-    grant = {"app": "example", "id": "ghost", "act": "grant", "target": "com.example.app.pro", "reason": "x"}
+    grant = {"app": "example", "id": "ghost", "act": "grant", "target": PRO, "reason": "x"}
 
     def post(path, fields, **headers):
         return context.request.post(world.url(path), form=fields, headers=headers, max_redirects=0).status
@@ -227,13 +207,13 @@ def check_keyboard(world, page):
 def check_double_click(world, page):
     page.goto(world.url("/console/customer?app=example&id=bob"))
     page.locator("details.act summary").first.click()
-    page.select_option("#grant-target", "com.example.app.coins")
+    page.select_option("#grant-target", COINS)
     for field, text in [("second", "5"), ("reason", "sorry")]:
         page.fill(f"#grant-{field}", text)
     page.locator("details.act[open] button").dblclick()
     page.wait_for_url("**done=grant**")
     page.goto(world.url("/console/customer?app=example&id=bob"))
-    assert page.inner_text("main").count("Granted: com.example.app.coins") == 1
+    assert page.inner_text("main").count(f"Granted: {COINS}") == 1
     print("double click: granted once")
 
 
@@ -271,7 +251,7 @@ def check_tls(world, browser, folder):
 
         def forward(self):
             length = int(self.headers.get("Content-Length") or 0)
-            upstream = http.client.HTTPConnection("127.0.0.1", world.admin)
+            upstream = http.client.HTTPConnection(world.admin)
             headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
             upstream.request(self.command, self.path, self.rfile.read(length),
                              {**headers, "Host": "localhost", "X-Forwarded-Proto": "https"})
@@ -298,12 +278,12 @@ def check_tls(world, browser, folder):
     context = browser.new_context(java_script_enabled=False, ignore_https_errors=True)
     page = context.new_page()
     origin = f"https://localhost:{server.server_port}"
-    sign_in(page, origin, world, "tess", "support")
+    world.sign_in(page, origin, "tess", "support")
     cookie = context.cookies()[0]
     assert cookie["name"] == "__Host-assay_console" and cookie["secure"] and cookie["httpOnly"], cookie
     page.goto(origin + "/console/customer?app=example&id=alice")
     page.locator("details.act summary").first.click()
-    page.select_option("#grant-target", "com.example.app.pro")
+    page.select_option("#grant-target", PRO)
     page.fill("#grant-reason", "through a proxy")
     page.locator("details.act[open] button").click()
     page.wait_for_url("**done=grant**")
@@ -312,56 +292,48 @@ def check_tls(world, browser, folder):
     print("TLS: signed in and granted through a proxy, with a cookie for TLS alone")
 
 
-def check(world, playwright, axe, pictures):
-    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-    plain = browser.new_context(java_script_enabled=False)
-    page = plain.new_page()
-    sign_in(page, world.url(""), world, "admin", "admin")
-    print("signed in without JavaScript")
-    claim = lambda **fields: claims(world, **fields)
-    # Alice bought, and Mallory sent the same purchase; Bob bought coins twice; Carol's purchase was refunded.
-    bought = mint(world, "product=com.example.app.pro,transaction=1001,kind=non-consumable")
-    claim(product="com.example.app.pro", transaction="1001", customer="alice", evidence=bought)
-    claim(product="com.example.app.pro", transaction="1001", customer="mallory", evidence=bought)
+def sell(world, page, plain):
+    """What the customers of the check bought; returns the evidence of the first purchase."""
+    bought = [world.claim(PRO, "1001", customer) for customer in ("alice", "mallory")][0]
     for number in ("2001", "2002"):
-        claim(product="com.example.app.coins", transaction=number, customer="bob",
-              evidence=mint(world, f"product=com.example.app.coins,transaction={number},kind=consumable"))
-    carol = "product=com.example.app.pro,transaction=3001,kind=non-consumable"
-    claim(product="com.example.app.pro", transaction="3001", customer="carol", evidence=mint(world, carol))
-    claim(product="com.example.app.pro", transaction="3001", customer="carol",
-          evidence=mint(world, carol + f",cancelled={moment(0)}"))
-
-    # Nina's only evidence is broken; Zoe is written differently in her mail; nobody claimed 5001, of which Apple told.
-    claim(product="com.example.app.pro", transaction="4001", customer="nina",
-          evidence=mint(world, "product=com.example.app.pro,transaction=4001,kind=non-consumable")[:-8])
-    claim(product="com.example.app.pro", transaction="4002", customer="Zoë@Example.com",
-          evidence=mint(world, "product=com.example.app.pro,transaction=4002,kind=non-consumable"))
-    notify(world, mint(world, "product=com.example.app.pro,transaction=5001,kind=non-consumable", "notification"))
+        world.claim(COINS, number, "bob", "consumable")
+    # Carol's purchase was refunded. Nina's only evidence is broken; Zoe is written differently in her mail.
+    for more in ("", f",cancelled={moment(0)}"):
+        world.claim(PRO, "3001", "carol", more=more)
+    world.claim(PRO, "4001", "nina", cut=-8)
+    world.claim(PRO, "4002", "Zoë@Example.com")
+    # Nobody claimed 5001, of which Apple told.
+    told = world.evidence(f"product={PRO},transaction=5001,kind=non-consumable", "notification")
+    assert ask(world.server.address, "/notifications/v2", {"signedPayload": told})[0] == 200
     # Dora's second of three months was refunded.
-    months = [(f"product=com.example.app.monthly,transaction=600{number},original=6001,kind=auto-renewable,"
-               f"expires={moment(30 * number - 62)}", 30 * number - 92) for number in (1, 2, 3)]
-    for number, (month, begin) in enumerate(months + [(months[1][0] + f",cancelled={moment(0)}", months[1][1])]):
-        claim(product="com.example.app.monthly", transaction=month.split("transaction=")[1][:4], customer="dora",
-              evidence=mint(world, month, bought=begin))
+    for number, refunded in ((1, ""), (2, ""), (3, ""), (2, f",cancelled={moment(0)}")):
+        world.claim(MONTHLY, f"600{number}", "dora", "auto-renewable", f",original=6001,expires={moment(30 * number - 62)}{refunded}",
+                    30 * number - 92)
+    # A product whose name has no place to break, and a customer whose name is markup, without JavaScript.
+    for customer, product in (("<script>x</script>", PRO), ("carol", LONG)):
+        answer = plain.request.post(world.url("/console/customer"), form={
+            "token": page.locator("header form [name=token]").get_attribute("value"), "app": "example", "id": customer,
+            "act": "grant", "target": product, "reason": "goodwill"})
+        assert answer.status == 200 and "<script" not in answer.text(), (answer.status, answer.text()[:500])
+    return bought
 
-    # An act with the keyboard and without JavaScript, on a customer whose name is markup.
-    token = page.locator("header form [name=token]").get_attribute("value")
-    answer = plain.request.post(world.url("/console/customer"), form={
-        "token": token, "app": "example", "id": "<script>x</script>", "act": "grant",
-        "target": "com.example.app.pro", "reason": "goodwill"})
-    assert answer.status == 200 and "<script" not in answer.text(), (answer.status, answer.text()[:500])
 
-    # Mallory gives the name, Bob the number of a transaction in the mail of the bank, Carol the transaction, too.
-    counts = []
-    paid = "I paid and got nothing"
-    for said, searched, acts, expected in [
-            (paid, "mallory", [], ["was not accepted", "already_claimed", "Read the sentence"]),
-            ("I was charged twice", "2001", ["bob"], ["2 purchases", "each gave its units", "ask Apple for a refund"]),
-            ("It was refunded", "3001", [], ["Apple withdrew transaction 3001", "The product is locked"]),
-            (paid, "nina", [], ["was not accepted", "jws_malformed", "Restore Purchases"]),
-            (paid, "zoe@example", ["Zoë@Example.com"], ["com.example.app.pro is active", "Restore Purchases"]),
-            (paid, "5001", [], ["Apple says that it was paid; nobody claimed it yet"]),
-            (paid, "5001", [lambda support: support.give("greta")], ["com.example.app.pro is active"])]:
+PAID = "I paid and got nothing"
+# What a customer said, what is searched for, what is followed or done, and sentences of the answer. Mallory gives the name, Bob the number
+# of a transaction in the mail of the bank, Carol the transaction, too.
+COMPLAINTS = [
+    (PAID, "mallory", [], ["was not accepted", "already_claimed", "Read the sentence"]),
+    ("I was charged twice", "2001", ["bob"], ["2 purchases", "each gave its units", "ask Apple for a refund"]),
+    ("It was refunded", "3001", [], ["Apple withdrew transaction 3001", "The product is locked"]),
+    (PAID, "nina", [], ["was not accepted", "jws_malformed", "Restore Purchases"]),
+    (PAID, "zoe@example", ["Zoë@Example.com"], [f"{PRO} is active", "Restore Purchases"]),
+    (PAID, "5001", [], ["Apple says that it was paid; nobody claimed it yet"]),
+    (PAID, "5001", [lambda support: support.give("greta")], [f"{PRO} is active"]),
+]
+
+
+def check_complaints(world, page):
+    for said, searched, acts, expected in COMPLAINTS:
         page.goto(world.url("/console"))
         support = Support(page)
         support.search(searched)
@@ -370,73 +342,83 @@ def check(world, playwright, axe, pictures):
         answer = " ".join(support.read(said).split())
         for sentence in expected:
             assert sentence in answer, (said, searched, sentence, answer)
-        counts.append(len(support.steps))
+        assert len(support.steps) <= 7, support.steps
         print(f"“{said}”: {len(support.steps)} steps ({', '.join(support.steps)}): {answer[:200]}")
-    assert max(counts) <= 7, counts
 
-    check_keyboard(world, page)
-    check_double_click(world, page)
-    check_files(world, page, world.folder)
-    check_tls(world, browser, world.folder)
-    # A product whose name has no place to break, on a phone.
-    answer = plain.request.post(world.url("/console/customer"), form={
-        "token": page.locator("header form [name=token]").get_attribute("value"), "app": "example", "id": "carol",
-        "act": "grant", "target": LONG, "reason": "goodwill"})
-    assert answer.status == 200, answer.text()[:300]
-    state = plain.storage_state()
-    paths = {"sign-in": "/console/sign-in", "search": "/console", "not-found": "/console/search?q=nobody-of-this-name",
-             "customer": "/console/customer?app=example&id=alice", "bob": "/console/customer?app=example&id=bob",
-             "refunded": "/console/purchase?app=example&id=3001", "claim": claim_path(page, world),
-             "sent-again": "/console/customer?app=example&id=mallory", "inspect": "/console/inspect",
-             "state": "/console/state", "operators": "/console/operators",
-             "carol": "/console/customer?app=example&id=carol", "periods": "/console/customer?app=example&id=dora",
-             "refused-only": "/console/customer?app=example&id=nina", "claimed": "/console/purchase?app=example&id=1001"}
-    violations, opened = 0, 0
-    for scheme in ("light", "dark"):
-        for width in (1280, 400):
-            context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900},
-                                          storage_state=state, bypass_csp=True)
-            for name, path in paths.items():
-                view = context.new_page()
-                view.goto(world.url(path))
-                violations += inspected(view, axe, f"{name} {scheme} {width}")
-                opened += 1
-                if pictures:
-                    pictures.mkdir(parents=True, exist_ok=True)
-                    view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
-                    if (name, scheme, width) == ("bob", "light", 1280):
-                        view.screenshot(path=str(pictures / "front.png"))
-                view.close()
+
+PAGES = {
+    "sign-in": "/sign-in", "search": "", "not-found": "/search?q=nobody-of-this-name", "customer": "/customer?app=example&id=alice",
+    "bob": "/customer?app=example&id=bob", "refunded": "/purchase?app=example&id=3001", "inspect": "/inspect", "state": "/state",
+    "sent-again": "/customer?app=example&id=mallory", "operators": "/operators", "carol": "/customer?app=example&id=carol",
+    "periods": "/customer?app=example&id=dora", "refused-only": "/customer?app=example&id=nina", "claimed": "/purchase?app=example&id=1001",
+}
+
+
+def check_pages(world, browser, plain, axe, pictures, evidence, claim):
+    """Opens every page in both schemes and widths, and returns how many, and how many violations there were."""
+    counts = []
+
+    def look(view, name, scheme, width):
+        counts.append(inspected(view, axe, f"{name} {scheme} {width}"))
+        if pictures:
+            pictures.mkdir(parents=True, exist_ok=True)
+            view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
+            if (name, scheme, width) == ("bob", "light", 1280):
+                view.screenshot(path=str(pictures / "front.png"))
+
+    for scheme, width in ((scheme, width) for scheme in ("light", "dark") for width in (1280, 400)):
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900},
+                                      storage_state=plain.storage_state(), bypass_csp=True)
+        for name, path in (PAGES | {"claim": claim}).items():
             view = context.new_page()
-            view.goto(world.url("/console/state"))
-            view.get_by_role("button", name="Examine the installation").click()
-            assert "The installation was examined" in view.inner_text("main"), view.inner_text("main")[:400]
-            opened, violations = opened + 1, violations + inspected(view, axe, f"examined {scheme} {width}")
-            if pictures:
-                view.screenshot(path=str(pictures / f"examined-{scheme}-{width}.png"), full_page=True)
-            view.goto(world.url("/console/inspect"))
-            view.fill("#evidence", bought)
-            view.get_by_role("button", name="Inspect").click()
-            opened, violations = opened + 1, violations + inspected(view, axe, f"inspected {scheme} {width}")
-            if pictures:
-                view.screenshot(path=str(pictures / f"inspected-{scheme}-{width}.png"), full_page=True)
+            view.goto(world.url("/console" + path))
+            look(view, name, scheme, width)
             view.close()
-            for name, path in [("pack", "customer=alice"), ("pack-redacted", "customer=alice&redacted=yes")]:
-                view = context.new_page()
-                view.set_content(plain.request.get(world.url(f"/console/pack?app=example&{path}")).text())
-                opened, violations = opened + 1, violations + inspected(view, axe, f"{name} {scheme} {width}")
-                assert ("alice" in view.content()) == (name == "pack"), name
-                if pictures:
-                    view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
-            context.close()
-    check_refusals(world, browser)
-    for host, expected in [("evil.example", 421), ("localhost", 200)]:
+        view = context.new_page()
+        view.goto(world.url("/console/state"))
+        view.get_by_role("button", name="Examine the installation").click()
+        assert "The installation was examined" in view.inner_text("main"), view.inner_text("main")[:400]
+        look(view, "examined", scheme, width)
+        view.goto(world.url("/console/inspect"))
+        view.fill("#evidence", evidence)
+        view.get_by_role("button", name="Inspect").click()
+        look(view, "inspected", scheme, width)
+        for name, path in (("pack", "customer=alice"), ("pack-redacted", "customer=alice&redacted=yes")):
+            view = context.new_page()
+            view.set_content(plain.request.get(world.url(f"/console/pack?app=example&{path}")).text())
+            assert ("alice" in view.content()) == (name == "pack"), name
+            look(view, name, scheme, width)
+        context.close()
+    return len(counts), sum(counts)
+
+
+def check_hosts(world):
+    for host, expected in (("evil.example", 421), ("localhost", 200)):
         request = urllib.request.Request(world.url("/console/sign-in"), headers={"Host": host})
         try:
             status = urllib.request.urlopen(request).status
         except urllib.error.HTTPError as error:
             status = error.code
         assert status == expected, (host, status)
+
+
+def check(world, playwright, axe, pictures):
+    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    plain = browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    world.sign_in(page, world.url(""), "admin", "admin")
+    print("signed in without JavaScript")
+    evidence = sell(world, page, plain)
+    check_complaints(world, page)
+    check_keyboard(world, page)
+    check_double_click(world, page)
+    check_files(world, page, world.folder)
+    check_tls(world, browser, world.folder)
+    page.goto(world.url("/console/customer?app=example&id=alice"))
+    claim = page.locator("a[href^='/console/claim']").first.get_attribute("href").removeprefix("/console")
+    opened, violations = check_pages(world, browser, plain, axe, pictures, evidence, claim)
+    check_refusals(world, browser)
+    check_hosts(world)
     print(f"{opened} pages opened, {violations} violations")
     if violations:
         sys.exit(1)

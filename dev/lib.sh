@@ -105,6 +105,21 @@ start_server() {
     done
 }
 
+# Starts a PostgreSQL that ends with the script, with settings: `$postgres_folder`, `$postgres_port`. False if it is not installed.
+start_postgres() {
+    status=0
+    place=$(dev/throwaway-postgres.sh $$ "$@") || status=$?
+    if [ "$status" -eq 3 ]; then
+        say "PostgreSQL is not installed, so it is left out."
+        return 1
+    fi
+    [ "$status" -eq 0 ] || fail "PostgreSQL does not start"
+    # shellcheck disable=SC2034
+    { read -r postgres_folder && read -r postgres_port; } <<END
+$place
+END
+}
+
 # Stops the server that was started last, and returns its exit status.
 stop_server() {
     stopped=$server

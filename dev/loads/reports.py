@@ -2,14 +2,13 @@
 import base64
 import json
 import pathlib
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.parse
 
 from loads.evidence import HOUR, NOW, Mint
-from loads.server import BUNDLE, CLUB, LocalServer, World, ask, mint, write_secret
+from loads.server import BUNDLE, CLUB, LocalServer, World, ask, free_port, mint, write_secret
 
 AHEAD = 30
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -40,8 +39,7 @@ class Reports:
         self.folder, self.mint, self.store = folder, Mint(program, folder), AppStore()
         write_secret(f"{folder}/AuthKey.p8", subprocess.run(
             ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], check=True, capture_output=True).stdout)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         # assay doctor asks the server that runs at the port of the settings.
         self.world = World(program, folder, self.mint.trust, server=f", port: {port}, admin: {folder}/admin.sock", more=f"""\
       com.example.app.pro: {{ kind: auto_renewable }}

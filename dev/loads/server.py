@@ -44,6 +44,11 @@ def find_program():
     os.environ["PATH"] = os.path.abspath(os.environ.get("ASSAY_BIN", DEV.parent / ".build/release")) + os.pathsep + os.environ["PATH"]
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
 class ServerFailed(Exception):
     """The server did not start. The text contains its output."""
 

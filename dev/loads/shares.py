@@ -12,7 +12,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from loads.server import BUNDLE, RunningServer, World, percentile
+from loads.server import BUNDLE, RunningServer, World, free_port, percentile
 
 
 class Browser:
@@ -21,12 +21,12 @@ class Browser:
     PASSWORD = "correct horse battery"
 
     def __init__(self, program, folder, name):
-        settings = pathlib.Path(folder, f"{name}.yaml")
-        settings.write_text(f"server: {{ database: 'sqlite:{folder}/{name}.sqlite', port: 0, admin: '127.0.0.1:0' }}\n"
+        settings, admin = pathlib.Path(folder, f"{name}.yaml"), f"127.0.0.1:{free_port()}"
+        settings.write_text(f"server: {{ database: 'sqlite:{folder}/{name}.sqlite', port: 0, admin: '{admin}' }}\n"
                             f"record: {{ signing_key: '{folder}/{name}-log.key' }}\n"
                             f"apps: {{ example: {{ bundle_ids: [{BUNDLE}], products: {{ com.example.app.coins: {{ kind: consumable }} }} }} }}\n")
         self.server = RunningServer([program, "serve", "--config", settings], folder)
-        self.address = re.findall(r"http://[^/ ]+:\d+", self.server.ready + self.server.process.stdout.readline())[-1]
+        self.address = f"http://{admin}"
         no_redirect = type("NoRedirect", (urllib.request.HTTPRedirectHandler,), {"redirect_request": lambda *_: None})
         self.opener = urllib.request.build_opener(no_redirect, urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
         who = f"cost{int(time.time() * 1000)}"
