@@ -102,7 +102,7 @@ run_tests() {
 # The samples in the documents, the tutorial as a new user runs it, the demonstration, and a subscription over two years.
 check_documents() {
     dev/check.py samples .build/release/assay || return
-    dev/check-tutorial.sh .build/release || return
+    dev/check-tutorial.py .build/release || return
     ASSAY_BIN=.build/release dev/demo.py >"$folder/demo" || { tail -50 "$folder/demo"; return 1; }
     tail -1 "$folder/demo"
     ASSAY_BIN=.build/release dev/two_years.py --check >"$folder/two-years" || { cat "$folder/two-years"; return 1; }
