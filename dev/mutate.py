@@ -12,7 +12,15 @@ change, and none fails without one.
   dev/mutate.py --only 12,31      two of those that --list shows
   dev/mutate.py --list            every possible change
 """
-import argparse, concurrent.futures, hashlib, os, pathlib, re, subprocess, sys, time
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
 RULES = HOME / "Server/Sources/LedgerRules"
@@ -84,7 +92,14 @@ DIFFERENT = [re.compile(r"guard (.+) == (.+) else \{ return \1 < \2\b"), re.comp
 
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 LOGIC = {"&&": "||", "||": "&&"}
-ARITHMETIC = {"+": "-", "-": "+", "/": "*", "*": "/"}
+OTHERS = COMPARISONS | LOGIC | {"+": "-", "-": "+", "/": "*", "*": "/"}
+# The kind of a change of one word, the word, and what the change does.
+WORDS = [
+    ("truth", re.compile(r"(?<![\w.])(true|false)\b"), "{} is negated"),
+    ("extreme", re.compile(r"(?<![\w.])(min|max)(?=\()"), "{} becomes the other"),
+    ("negation", re.compile(r"(?<=[ (])!(?=[\w$(])"), "the negation is dropped"),
+]
+DEFAULT = re.compile(r"(let|var) \w+ = (true|false)|: Bool = ")
 OPERATOR = re.compile(r"(?<=\S) (<=|>=|==|!=|&&|\|\||<|>|\+|-|\*|/) (?=\S)")
 CONDITION = re.compile(r"( *)(guard|if|} else if) (.*?)(,?$| else \{| \{)")
 DECLARATION = re.compile(r"(public |package |private |fileprivate |static |mutating |extension|import)*"
@@ -134,57 +149,53 @@ def candidates():
     found = []
     for path in sorted(path for step in STEPS for path in (RULES / step).rglob("*.swift")):
         lines = path.read_text().splitlines()
-        for number, line in enumerate(lines):
-            text = code(line)
-            stripped = text.strip()
-            if not stripped or DECLARATION.match(stripped):
-                continue
-            for match in OPERATOR.finditer(text):
-                operator = match.group(1)
-                if operator in "+-*/" and '"' in text:
-                    continue
-                other = {**COMPARISONS, **LOGIC, **ARITHMETIC}[operator]
-                found.append((path, number, "operator", match.start(1), f"{operator} becomes {other}"))
-            for match in re.finditer(r"(?<![\w.])(true|false)\b", text):
-                if not re.search(r"(let|var) \w+ = (true|false)|: Bool = ", text):
-                    found.append((path, number, "truth", match.start(1), f"{match.group(1)} is negated"))
-            for match in re.finditer(r"(?<![\w.])(min|max)\(", text):
-                found.append((path, number, "extreme", match.start(1), f"{match.group(1)} becomes the other"))
-            for match in re.finditer(r"(?<=[ (])!(?=[\w$(])", text):
-                found.append((path, number, "negation", match.start(), "the negation is dropped"))
-            condition = CONDITION.match(text)
-            if condition and clauses(condition.group(3)):
-                parts = clauses(condition.group(3))
-                plain = [part for part in parts if not BINDING.search(part[1])]
-                if len(plain) == len(parts) and condition.group(4) != ",":
-                    word = "dropped" if condition.group(2) == "guard" else "never taken"
-                    found.append((path, number, "condition", condition.start(3), f"the condition is {word}"))
-                if len(parts) > 1 or condition.group(4) == ",":
-                    for place, part in plain:
-                        found.append((path, number, "clause", condition.start(3) + place,
-                                      f"a part of the condition is dropped: {part}"))
-            following = code(lines[number + 1]) if number + 1 < len(lines) else ""
-            if RULE.match(text) and RULE.match(following):
-                found.append((path, number, "swap", 0, "the rule is swapped with the next"))
+        for number, text in enumerate(map(code, lines)):
+            if text.strip() and not DECLARATION.match(text.strip()):
+                following = code(lines[number + 1]) if number + 1 < len(lines) else ""
+                found += [(path, number, *change) for change in changes_of(text, following)]
         for opened, _, rules in claim_rules(lines):
             for place, number in enumerate(rules):
                 found.append((path, opened, f"drop {place}", 0, f"rule {place + 1} is dropped, in line {number + 1}"))
                 if place + 1 < len(rules):
-                    found.append((path, opened, f"exchange {place}", 0,
-                                  f"rule {place + 1} is swapped with the next, in line {number + 1}"))
+                    found.append((path, opened, f"exchange {place}", 0, f"rule {place + 1} is swapped with the next, in line {number + 1}"))
     return found
 
 
+def changes_of(text, following):
+    """The possible changes of a line: kind, place and what it does."""
+    for match in OPERATOR.finditer(text):
+        operator = match.group(1)
+        if not (operator in "+-*/" and '"' in text):
+            yield "operator", match.start(1), f"{operator} becomes {OTHERS[operator]}"
+    for kind, pattern, what in WORDS:
+        for match in pattern.finditer(text):
+            if kind != "truth" or not DEFAULT.search(text):
+                yield kind, match.start(), what.format(match.group())
+    condition = CONDITION.match(text)
+    if condition and (parts := clauses(condition.group(3))):
+        plain = [part for part in parts if not BINDING.search(part[1])]
+        begin, goes_on = condition.start(3), condition.group(4) == ","
+        if len(plain) == len(parts) and not goes_on:
+            yield "condition", begin, f"the condition is {'dropped' if condition.group(2) == 'guard' else 'never taken'}"
+        if len(parts) > 1 or goes_on:
+            for place, part in plain:
+                yield "clause", begin + place, f"a part of the condition is dropped: {part}"
+    if RULE.match(text) and RULE.match(following):
+        yield "swap", 0, "the rule is swapped with the next"
+
+
+def line_of(change):
+    return change[0].read_text().splitlines()[change[1]].strip()
+
+
 def name(change):
-    path, number, _, place, what = change
-    line = path.read_text().splitlines()[number].strip()
-    return f"{path.relative_to(RULES)}:{number + 1}: {what}: {line}"
+    path, number, _, _, what = change
+    return f"{path.relative_to(RULES)}:{number + 1}: {what}: {line_of(change)}"
 
 
 def is_equivalent(change):
-    path, number, _, _, what = change
-    line = path.read_text().splitlines()[number].strip()
-    return (path.name, line, what) in EQUIVALENT or (
+    line, what = line_of(change), change[4]
+    return (change[0].name, line, what) in EQUIVALENT or (
         what == "< becomes <=" and any(pattern.match(line) for pattern in DIFFERENT))
 
 
@@ -242,51 +253,41 @@ public enum Mutant {
 def switches(changes):
     """Declares the operators."""
     parts = [COMMON]
-    for number, change in enumerate(changes):
-        _, _, kind, place, what = change
+    for number, (_, _, kind, _, what) in enumerate(changes):
+        one, other, is_active = what.split()[0], what.split()[-1], f"Mutant.active == {number}"
         if kind == "extreme":
-            word = what.split()[0]
-            other = "max" if word == "min" else "min"
-            parts.append(f"func {word}Mutant{number}<T: Comparable>(_ left: T, _ right: T) -> T {{ "
-                         f"number{number} ? Swift.{other}(left, right) : Swift.{word}(left, right) }}")
-            parts.append(f"private var number{number}: Bool {{ Mutant.active == {number} }}")
-        if kind == "negation":
+            opposite = {"min": "max", "max": "min"}[one]
+            parts.append(f"func {one}Mutant{number}<T: Comparable>(_ left: T, _ right: T) -> T {{ "
+                         f"{is_active} ? Swift.{opposite}(left, right) : Swift.{one}(left, right) }}")
+        elif kind == "negation":
             own = symbol(number, "!")
-            parts.append(f"prefix operator {own}")
-            parts.append(f"prefix func {own} (value: Bool) -> Bool {{ Mutant.active == {number} ? value : !value }}")
-        if kind != "operator":
-            continue
-        operator = what.split()[0]
-        own, other = symbol(number, operator), what.split()[-1]
-        if operator in COMPARISONS:
-            bound = "Equatable" if operator in ("==", "!=") else "Comparable"
-            parts.append(f"infix operator {own}: ComparisonPrecedence")
-            for types in (["T"], ["T", "U"], ["T", "U", "V"]):
-                generics = ", ".join(f"{t}: {bound}" for t in types)
-                pair = types[0] if len(types) == 1 else "(" + ", ".join(types) + ")"
-                parts.append(f"func {own} <{generics}>(left: {pair}, right: {pair}) -> Bool {{ "
-                             f"Mutant.active == {number} ? left {other} right : left {operator} right }}")
-            if bound == "Equatable":
-                parts.append(f"@_disfavoredOverload func {own} <T>(left: T?, right: _OptionalNilComparisonType) -> Bool {{ "
-                             f"Mutant.active == {number} ? left {other} right : left {operator} right }}")
-        elif operator in LOGIC:
-            precedence = "LogicalConjunctionPrecedence" if operator == "&&" else "LogicalDisjunctionPrecedence"
-            parts.append(f"infix operator {own}: {precedence}")
-            parts.append(f"func {own} (left: Bool, right: @autoclosure () throws -> Bool) rethrows -> Bool {{ "
-                         f"if Mutant.active == {number} {{ return try left {other} right() }}; "
-                         f"return try left {operator} right() }}")
-        else:
-            precedence = "AdditionPrecedence" if operator in "+-" else "MultiplicationPrecedence"
-            bound = "AdditiveArithmetic" if operator in "+-" else "FixedWidthInteger"
-            parts.append(f"infix operator {own}: {precedence}")
-            parts.append(f"func {own} <T: {bound}>(left: T, right: T) -> T {{ "
-                         f"Mutant.active == {number} ? left {other} right : left {operator} right }}")
-            if operator == "+":
-                # What has no minus keeps its left part.
-                for generics, kind in (("<T>", "[T]"), ("", "ConsumableBalance")):
-                    parts.append(f"func {own} {generics}(left: {kind}, right: {kind}) -> {kind} {{ "
-                                 f"Mutant.active == {number} ? left : left + right }}")
+            parts += [f"prefix operator {own}", f"prefix func {own} (value: Bool) -> Bool {{ {is_active} ? value : !value }}"]
+        elif kind == "operator":
+            parts += operators(symbol(number, one), one, other, is_active)
     return "\n".join(parts) + "\n"
+
+
+def operators(own, one, other, is_active):
+    """An operator that is another one if the change is active, for each type that the rules use it with."""
+    either, precedence = f"{is_active} ? left {other} right : left {one} right", "Comparison"
+    if one in COMPARISONS:
+        bound = "Equatable" if one in ("==", "!=") else "Comparable"
+        for types in ("T", "TU", "TUV"):
+            pair = types if len(types) == 1 else f"({', '.join(types)})"
+            yield f"func {own} <{', '.join(f'{each}: {bound}' for each in types)}>(left: {pair}, right: {pair}) -> Bool {{ {either} }}"
+        if bound == "Equatable":
+            yield f"@_disfavoredOverload func {own} <T>(left: T?, right: _OptionalNilComparisonType) -> Bool {{ {either} }}"
+    elif one in LOGIC:
+        precedence = "LogicalConjunction" if one == "&&" else "LogicalDisjunction"
+        yield (f"func {own} (left: Bool, right: @autoclosure () throws -> Bool) rethrows -> Bool {{ "
+               f"if {is_active} {{ return try left {other} right() }}; return try left {one} right() }}")
+    else:
+        precedence, bound = ("Addition", "AdditiveArithmetic") if one in "+-" else ("Multiplication", "FixedWidthInteger")
+        yield f"func {own} <T: {bound}>(left: T, right: T) -> T {{ {either} }}"
+        # What has no minus keeps its left part.
+        for generics, kind in (("<T>", "[T]"), ("", "ConsumableBalance")) if one == "+" else ():
+            yield f"func {own} {generics}(left: {kind}, right: {kind}) -> {kind} {{ {is_active} ? left : left + right }}"
+    yield f"infix operator {own}: {precedence}Precedence"
 
 
 MANIFEST = """// swift-tools-version: 6.2
