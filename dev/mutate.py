@@ -30,63 +30,53 @@ FOLDERS = [*STEPS, "Tell"]
 # The corpus is genuine evidence, which takes long and is not everywhere.
 NEEDS_DATABASE = re.compile(r"\b(Corpus\.items|LedgerWorld|TestEngine|SQLiteDatabase|PostgreSQLDatabase|LedgerDatabase)\b")
 
-# Changes that no answer can show, with the reason: the file, the line without its indentation, and the change.
-EQUIVALENT = {
-    # Of two steps at one time the later in the list counts, and the note is put before it.
-    ("SubscriptionAccess.swift", "guard first.map({ start < $0.at }) ?? true else { return }", "< becomes <="),
-    # A table without periods has no times at which it changes.
-    ("SubscriptionAccess.swift", "guard !periods.isEmpty else { return [] }", "the condition is dropped"),
-    # Both values that are compared are turned around.
-    ("ChangedHistory.swift", "fileprivate var renews: Bool { autoRenewStatus != 0 }", "!= becomes =="),
-    # Statements of one slot have the same transaction beside them, so both ways keep the left one.
-    ("FactsMerge.swift", "guard left.info != right.info else {", "the condition is dropped"),
-    # Refused passes are read only for their note, for which SpanList makes their span empty.
-    ("PassAccess.swift", "guard pass.owner != nil, pass.refusal == nil, let duration = pass.terms?.duration else {",
-     "a part of the condition is dropped: pass.refusal == nil"),
-    # A shortcut: the way of several transactions gives the same purchase of one.
-    ("PurchaseGrouping.swift",
-     "if transactions.count == 1 { return [OwnedPurchase(of: transactions, owners, terms)].compactMap(\\.self) }",
-     "the condition is never taken"),
-    # A timeline sorts its steps. Joined spans have no time in common but an equal start, and the rest orders those.
-    ("OriginalAccess.swift", "if left.from != right.from { return left.from < right.from }", "the condition is never taken"),
-    # Spans are joined within one ground, which has one source.
-    ("OriginalAccess.swift", "] + names", "+ becomes -"),
-    # Of two equal values, either is kept.
-    ("FactsMerge.swift", "(left.stamp, left.token) < (right.stamp, right.token) ? right : left", "< becomes <="),
-    # No two orders have the same number.
-    ("OrderBook.swift", "($0.status == .created ? 0 : 1, $0.key) < ($1.status == .created ? 0 : 1, $1.key)",
-     "< becomes <="),
-    # Without news the withdrawal before is the present one, and a purchase that is withdrawn as a whole pays nothing.
-    ("OrderSettlement.swift", "guard change.isNews, first.isBoughtByOwner else { return false }",
-     "a part of the condition is dropped: change.isNews"),
-    # An entry names one order for one transaction.
-    ("OrderBook.swift", "return orders.sorted { $0.entry < $1.entry }.map(\\.order)", "< becomes <="),
-    # Each name is there once.
-    ("CustomerEntitlements.swift", "return named.values.sorted { $0.name < $1.name }", "< becomes <="),
-    # A shortcut: what is done with the same state twice is done once.
-    ("EntitlementChange.swift", "if let former = transaction.former, former !== transaction.current { body(transaction, former) }",
-     "a part of the condition is dropped: former !== transaction.current"),
-    # The end is in the list, which has each time once.
-    ("SubscriptionTable.swift", "if renewal.stamp > end { times.append(renewal.stamp) }", "> becomes >="),
-    # What begins later has not ended.
-    ("ClaimSituation.swift", "guard purchase.kind == .autoRenewable, !beginsLater, let end = purchase.facts.end, end <= now else {",
-     "a part of the condition is dropped: !beginsLater"),
-    # A shortcut: nothing is withdrawn, before or now.
-    ("ChangedHistory.swift", "isRelevant($0.current.facts) || $0.former.map { isRelevant($0.facts) } ?? false", "false is negated"),
-    # A shortcut: the set then has the buyer.
-    ("ChangedHistory.swift", "if facts.holder == .buyer { isBought = true } else { holders.insert(facts.holder) }",
-     "the condition is never taken"),
-    # An entry has one claim, transfer or merge, or claims of one customer.
-    ("OwnershipHistory.swift",
-     "let ordered = merges.isEmpty ? counted : (counted + merges).sorted { $0.entry < $1.entry }", "< becomes <="),
-    # The whole share of a quantity is the quantity.
-    ("Observation.swift", "guard share > 0, share < Self.whole else { return share == 0 ? 0 : quantity }", "< becomes <="),
-    # Merges are in a list of their own.
-    ("OwnershipHistory.swift", "case .merge: true", "true is negated"),
-    # Only periods with an end are asked whether they have ended.
-    ("SubscriptionAccess.swift",
-     "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),
-}
+# Changes that no answer can show, with the reason: as a survivor is printed, without its number.
+EQUIVALENT = r"""
+# Of two steps at one time the later in the list counts, and the note is put before it.
+SubscriptionAccess.swift: < becomes <=: guard first.map({ start < $0.at }) ?? true else { return }
+# A table without periods has no times at which it changes.
+SubscriptionAccess.swift: the condition is dropped: guard !periods.isEmpty else { return [] }
+# Both values that are compared are turned around.
+ChangedHistory.swift: != becomes ==: fileprivate var renews: Bool { autoRenewStatus != 0 }
+# Statements of one slot have the same transaction beside them, so both ways keep the left one.
+FactsMerge.swift: the condition is dropped: guard left.info != right.info else {
+# Refused passes are read only for their note, for which SpanList makes their span empty.
+PassAccess.swift: a part of the condition is dropped: pass.refusal == nil: guard pass.owner != nil, pass.refusal == nil, let duration = pass.terms?.duration else {
+# A shortcut: the way of several transactions gives the same purchase of one.
+PurchaseGrouping.swift: the condition is never taken: if transactions.count == 1 { return [OwnedPurchase(of: transactions, owners, terms)].compactMap(\.self) }
+# A timeline sorts its steps. Joined spans have no time in common but an equal start, and the rest orders those.
+OriginalAccess.swift: the condition is never taken: if left.from != right.from { return left.from < right.from }
+# Spans are joined within one ground, which has one source.
+OriginalAccess.swift: + becomes -: ] + names
+# Of two equal values, either is kept.
+FactsMerge.swift: < becomes <=: (left.stamp, left.token) < (right.stamp, right.token) ? right : left
+# No two orders have the same number.
+OrderBook.swift: < becomes <=: ($0.status == .created ? 0 : 1, $0.key) < ($1.status == .created ? 0 : 1, $1.key)
+# Without news the withdrawal before is the present one, and a purchase that is withdrawn as a whole pays nothing.
+OrderSettlement.swift: a part of the condition is dropped: change.isNews: guard change.isNews, first.isBoughtByOwner else { return false }
+# An entry names one order for one transaction.
+OrderBook.swift: < becomes <=: return orders.sorted { $0.entry < $1.entry }.map(\.order)
+# Each name is there once.
+CustomerEntitlements.swift: < becomes <=: return named.values.sorted { $0.name < $1.name }
+# A shortcut: what is done with the same state twice is done once.
+EntitlementChange.swift: a part of the condition is dropped: former !== transaction.current: if let former = transaction.former, former !== transaction.current { body(transaction, former) }
+# The end is in the list, which has each time once.
+SubscriptionTable.swift: > becomes >=: if renewal.stamp > end { times.append(renewal.stamp) }
+# What begins later has not ended.
+ClaimSituation.swift: a part of the condition is dropped: !beginsLater: guard purchase.kind == .autoRenewable, !beginsLater, let end = purchase.facts.end, end <= now else {
+# A shortcut: nothing is withdrawn, before or now.
+ChangedHistory.swift: false is negated: isRelevant($0.current.facts) || $0.former.map { isRelevant($0.facts) } ?? false
+# A shortcut: the set then has the buyer.
+ChangedHistory.swift: the condition is never taken: if facts.holder == .buyer { isBought = true } else { holders.insert(facts.holder) }
+# An entry has one claim, transfer or merge, or claims of one customer.
+OwnershipHistory.swift: < becomes <=: let ordered = merges.isEmpty ? counted : (counted + merges).sorted { $0.entry < $1.entry }
+# The whole share of a quantity is the quantity.
+Observation.swift: < becomes <=: guard share > 0, share < Self.whole else { return share == 0 ? 0 : quantity }
+# Merges are in a list of their own.
+OwnershipHistory.swift: true is negated: case .merge: true
+# Only periods with an end are asked whether they have ended.
+SubscriptionAccess.swift: false is negated: period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false
+""".split("\n")
 # "Smaller" and "at most" are the same where the two are known to differ.
 DIFFERENT = [re.compile(r"guard (.+) == (.+) else \{ return \1 < \2\b"), re.compile(r"if (.+) != (.+) \{ return \1 < \2 \}")]
 
@@ -195,7 +185,7 @@ def name(change):
 
 def is_equivalent(change):
     line, what = line_of(change), change[4]
-    return (change[0].name, line, what) in EQUIVALENT or (
+    return f"{change[0].name}: {what}: {line}" in EQUIVALENT or (
         what == "< becomes <=" and any(pattern.match(line) for pattern in DIFFERENT))
 
 

@@ -13,17 +13,12 @@ import subprocess
 import sys
 import tempfile
 
-from loads.server import ask, with_packages
+from loads.server import BUNDLE, ask, with_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".build/release/assay"
 FOLDER = ROOT / "docs/pictures"
 VIEWS = {"simulator": (1280, "light")}
-
-
-def buy(store, product):
-    status, answer = ask(store, "/control/purchases", {"bundle_id": "com.example.app", "product_id": product, "customer_id": "alice"})
-    assert status in (200, 201), answer
 
 
 def simulator(chromium, folder):
@@ -33,7 +28,8 @@ def simulator(chromium, folder):
         lines = (re.search(r"the store is open on (http://\S+)", line) for line in dev.stdout)
         store = next((found.group(1) for found in lines if found), None) or sys.exit("assay dev did not start")
         for product in ("monthly", "coins", "pro"):
-            buy(store, product)
+            status, answer = ask(store, "/control/purchases", {"bundle_id": BUNDLE, "product_id": product, "customer_id": "alice"})
+            assert status in (200, 201), answer
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
             for name, (width, scheme) in VIEWS.items():

@@ -17,7 +17,7 @@ import tempfile
 import time
 import uuid
 
-from loads.server import BUNDLE, CLUB, COINS, PostgreSQL, Sender, SQLite, Store, WebhookReceiver, World, ask, beside, post
+from loads.server import CLUB, COINS, PostgreSQL, Sender, SQLite, Store, WebhookReceiver, World, ask, beside, post, wait_until
 
 # What is killed, by the database.
 STRIKES = {
@@ -138,9 +138,8 @@ class News:
 
     def buy(self, customer, quantity):
         self.store.control("customers", {"customer_id": customer, "environment": "production"})
-        content = {"bundle_id": BUNDLE, "customer_id": customer, "app_account_token": self.tokens[customer]}
-        bought = self.store.control("purchases", {**content, "product_id": COINS, "quantity": quantity})["transaction"]
-        club = self.store.control("purchases", {**content, "product_id": CLUB})["transaction"]
+        bought = self.store.buy(COINS, customer, app_account_token=self.tokens[customer], quantity=quantity)["transaction"]
+        club = self.store.buy(CLUB, customer, app_account_token=self.tokens[customer])["transaction"]
         self.subscriptions[customer] = club["original_transaction_id"]
         return customer, bought["transaction_id"], quantity
 
@@ -323,9 +322,8 @@ def kill(options, engine, count, kind):
         expected, before = {row[0] for row in events}, len(receiver.ids)
         if options.webhook:
             for _ in range(DELIVERY_KILLS):
-                deadline, enough = time.monotonic() + DELIVERY_LIMIT, len(receiver.ids) + len(expected - receiver.ids) // 4
-                while len(receiver.ids) < enough and time.monotonic() < deadline:
-                    time.sleep(0.02)
+                enough = len(receiver.ids) + len(expected - receiver.ids) // 4
+                wait_until(lambda: len(receiver.ids) >= enough, "the events were not delivered", DELIVERY_LIMIT)
                 strike("all servers")
                 restart()
             receiver.wait(expected, DELIVERY_LIMIT)

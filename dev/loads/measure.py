@@ -162,8 +162,7 @@ class Shop:
         store.sell((CLUB, True))
         for customer in range(count):
             store.control("customers", {"customer_id": f"customer-{customer}", "environment": "production"})
-            bought = store.control("purchases", {"bundle_id": BUNDLE, "product_id": CLUB, "customer_id": f"customer-{customer}"})
-            receipt = bought["evidence"]["app_receipt"].replace("\n", "")
+            receipt = store.buy(CLUB, f"customer-{customer}")["evidence"]["app_receipt"].replace("\n", "")
             self.requests.append(post("/verifyReceipt", json.dumps({"receipt-data": receipt}).encode()))
         while (payload := store.notification(number := number + 1)) is not False:
             self.notifications += [post("/notifications/v2", json.dumps({"signedPayload": payload}).encode())] if payload else []

@@ -8,7 +8,7 @@ import time
 import urllib.parse
 
 from loads.evidence import HOUR, NOW, Mint
-from loads.server import BUNDLE, CLUB, LocalServer, World, ask, free_port, mint, write_secret
+from loads.server import BUNDLE, CLUB, LocalServer, World, ask, free_port, mint, wait_until, write_secret
 
 AHEAD = 30
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -130,11 +130,8 @@ app_store: {{ server_api_production: {self.store.address}, server_api_sandbox: {
         upgrade = {"is_upgraded": "true", "cancellation_date_ms": f"{NOW // 1000 * 1000}"}
         self.store.answers["/verifyReceipt"] = reply | {"latest_receipt_info": [reply["receipt"]["in_app"][0] | upgrade]}
         status, answer = self.claim({"productId": CLUB, "transactionId": "3000001"}, "cyd", receipt=receipt)
-        for _ in range(100):
-            found = self.access("cyd").get(CLUB, {})
-            if found.get("reason") == "upgraded":
-                break
-            time.sleep(0.1)
+        wait_until(lambda: self.access("cyd").get(CLUB, {}).get("reason") == "upgraded", "the upgrade is not told", 10)
+        found = self.access("cyd").get(CLUB, {})
         revoked = [each for each in self.events("revoked") if each.get("customer_id") == "cyd"]
         return f"claim {status}, then {found.get('state')} {found.get('reason')}, {len(revoked)} events revoked", found.get("reason") == "upgraded" and not revoked
 
