@@ -2,10 +2,8 @@
 
 public import Foundation
 
-@MainActor
-open class NSWindow {}
+@MainActor open class NSWindow {}
 
-@MainActor
-open class NSApplication {
+@MainActor open class NSApplication {
     public nonisolated static var didBecomeActiveNotification: Notification.Name { fatalError() }
 }

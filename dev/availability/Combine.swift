@@ -14,8 +14,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
     public var objectWillChange: ObservableObjectPublisher { fatalError() }
 }
 
-@propertyWrapper
-public struct Published<Value> {
+@propertyWrapper public struct Published<Value> {
     public init(wrappedValue: Value) {}
     @available(*, unavailable)
     public var wrappedValue: Value { get { fatalError() } set {} }

@@ -15,7 +15,6 @@ public protocol ContiguousBytes {
 }
 
 public protocol DataProtocol: RandomAccessCollection, ContiguousBytes where Element == UInt8 {}
-
 extension Array: ContiguousBytes, DataProtocol where Element == UInt8 {}
 extension ArraySlice: ContiguousBytes, DataProtocol where Element == UInt8 {}
 extension UnsafeRawBufferPointer: ContiguousBytes, DataProtocol {}
@@ -148,10 +147,7 @@ public struct CocoaError: Error {
 public protocol LocalizedError: Error { var errorDescription: String? { get } }
 extension LocalizedError { public var errorDescription: String? { nil } }
 extension Error { public var localizedDescription: String { fatalError() } }
-
-open class NSError: Error, @unchecked Sendable {
-    public let domain = "", code = 0
-}
+open class NSError: Error, @unchecked Sendable { public let domain = "", code = 0 }
 
 public struct Calendar: Sendable {
     public enum Identifier: Sendable { case gregorian }
@@ -169,7 +165,6 @@ public struct TimeZone: Sendable {
 }
 
 public struct Locale: Sendable { public static let current = Locale() }
-
 public protocol NSObjectProtocol: AnyObject {}
 
 open class NSObject: NSObjectProtocol, Hashable {
@@ -193,11 +188,7 @@ open class NSNumber: NSObject {
 }
 
 open class NSNull {}
-
-public struct Notification {
-    public struct Name: Sendable, Hashable { public init(_ name: String) {} }
-}
-
+public struct Notification { public struct Name: Sendable, Hashable { public init(_ name: String) {} } }
 open class OperationQueue { public static var main: OperationQueue { fatalError() } }
 
 open class NotificationCenter: @unchecked Sendable {
@@ -255,8 +246,7 @@ open class DispatchQueue: @unchecked Sendable {
 open class DispatchSemaphore: @unchecked Sendable {
     public init(value: Int) {}
     public func wait() {}
-    @discardableResult
-    public func signal() -> Int { 0 }
+    @discardableResult public func signal() -> Int { 0 }
 }
 
 public struct URLRequest: Sendable {
@@ -299,7 +289,6 @@ open class URLSessionTask: @unchecked Sendable {
 }
 
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
-
 public protocol URLSessionDelegate: AnyObject, Sendable {}
 public protocol URLSessionTaskDelegate: URLSessionDelegate {}
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {}

@@ -15,8 +15,7 @@ public func IOServiceGetMatchingServices(
     _ port: UInt32, _ matching: CFDictionary?, _ iterator: UnsafeMutablePointer<io_iterator_t>
 ) -> Int32 { 0 }
 public func IOIteratorNext(_ iterator: io_iterator_t) -> io_service_t { 0 }
-@discardableResult
-public func IOObjectRelease(_ object: UInt32) -> Int32 { 0 }
+@discardableResult public func IOObjectRelease(_ object: UInt32) -> Int32 { 0 }
 public func IORegistryEntrySearchCFProperty(
     _ entry: io_service_t, _ plane: String, _ key: CFString, _ allocator: CFTypeRef?, _ options: UInt32
 ) -> CFTypeRef? { nil }

@@ -137,24 +137,20 @@ public struct Product: Sendable {
     public enum PurchaseResult: Sendable { case success(VerificationResult<Transaction>), userCancelled, pending }
 
     @available(visionOS, unavailable)
-    @MainActor
-    public func purchase(options: Set<PurchaseOption> = []) async throws -> PurchaseResult { fatalError() }
+    @MainActor public func purchase(options: Set<PurchaseOption> = []) async throws -> PurchaseResult { fatalError() }
 
     #if os(macOS)
         @available(macOS 15.2, *)
-        @MainActor
-        public func purchase(
+        @MainActor public func purchase(
             confirmIn window: NSWindow, options: Set<PurchaseOption> = []
         ) async throws -> PurchaseResult { fatalError() }
     #elseif !os(watchOS)
         @available(iOS 17.0, macCatalyst 17.0, tvOS 17.0, visionOS 1.0, *)
-        @MainActor
-        public func purchase(
+        @MainActor public func purchase(
             confirmIn scene: some UIScene, options: Set<PurchaseOption> = []
         ) async throws -> PurchaseResult { fatalError() }
         @available(iOS 18.2, macCatalyst 18.2, tvOS 18.2, visionOS 2.2, *)
-        @MainActor
-        public func purchase(
+        @MainActor public func purchase(
             confirmIn viewController: UIViewController, options: Set<PurchaseOption> = []
         ) async throws -> PurchaseResult { fatalError() }
     #endif
@@ -189,9 +185,7 @@ extension View {
 
 // What the environment's `purchase` is.
 @available(iOS 17.0, macOS 14.0, macCatalyst 17.0, tvOS 17.0, watchOS 10.0, visionOS 1.0, *)
-@MainActor
-@preconcurrency
-public struct PurchaseAction {
+@MainActor @preconcurrency public struct PurchaseAction {
     public func callAsFunction(
         _ product: Product, options: Set<Product.PurchaseOption> = []
     ) async throws -> Product.PurchaseResult { fatalError() }
@@ -228,13 +222,8 @@ public struct AppTransaction: Sendable {
 
 // The original API. Apple's classes are not Sendable.
 
-open class SKProductDiscount: NSObject {
-    public let identifier: String? = nil
-}
-
-open class SKProduct: NSObject {
-    public let productIdentifier = "", localizedTitle = "", localizedDescription = ""
-}
+open class SKProductDiscount: NSObject { public let identifier: String? = nil }
+open class SKProduct: NSObject { public let productIdentifier = "", localizedTitle = "", localizedDescription = "" }
 
 @available(watchOS 6.2, *)
 open class SKPaymentDiscount: NSObject {
@@ -255,9 +244,7 @@ open class SKMutablePayment: SKPayment {
     public var paymentDiscount: SKPaymentDiscount?
 }
 
-public enum SKPaymentTransactionState: Int, Sendable {
-    case purchasing, purchased, failed, restored, deferred
-}
+public enum SKPaymentTransactionState: Int, Sendable { case purchasing, purchased, failed, restored, deferred }
 
 open class SKPaymentTransaction: NSObject {
     public let payment = SKPayment(), transactionState = SKPaymentTransactionState.purchased

@@ -2,21 +2,17 @@
 
 public import Foundation
 
-@MainActor
-open class UIScene {
+@MainActor open class UIScene {
     public enum ActivationState: Sendable { case foregroundActive, foregroundInactive, background, unattached }
     public var activationState: ActivationState { fatalError() }
     public var session: UISceneSession { fatalError() }
 }
 
-@MainActor
-open class UIWindowScene: UIScene { public var windows: [UIWindow] { fatalError() } }
+@MainActor open class UIWindowScene: UIScene { public var windows: [UIWindow] { fatalError() } }
 
-@MainActor
-open class UIWindow { public var isKeyWindow: Bool { fatalError() } }
+@MainActor open class UIWindow { public var isKeyWindow: Bool { fatalError() } }
 
-@MainActor
-open class UISceneSession {
+@MainActor open class UISceneSession {
     public struct Role: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -31,11 +27,9 @@ extension UIScene: @preconcurrency Hashable {
     public func hash(into hasher: inout Hasher) {}
 }
 
-@MainActor
-open class UIViewController {}
+@MainActor open class UIViewController {}
 
-@MainActor
-open class UIApplication {
+@MainActor open class UIApplication {
     @available(iOSApplicationExtension, unavailable)
     @available(macCatalystApplicationExtension, unavailable)
     @available(tvOSApplicationExtension, unavailable)
@@ -45,8 +39,7 @@ open class UIApplication {
     public nonisolated static var willEnterForegroundNotification: Notification.Name { fatalError() }
 }
 
-@MainActor
-open class UIDevice {
+@MainActor open class UIDevice {
     public static var current: UIDevice { fatalError() }
     public var identifierForVendor: UUID? { fatalError() }
 }

@@ -1,8 +1,6 @@
 // What the kit takes from os (iOS 14, macOS 11, tvOS 14, watchOS 7), declared without an implementation.
 
-public struct OSLogPrivacy: Sendable {
-    public static var `public`: OSLogPrivacy { fatalError() }
-}
+public struct OSLogPrivacy: Sendable { public static var `public`: OSLogPrivacy { fatalError() } }
 
 public struct OSLogInterpolation: StringInterpolationProtocol {
     public init(literalCapacity: Int, interpolationCount: Int) {}
