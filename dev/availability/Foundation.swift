@@ -7,8 +7,6 @@ public typealias CFData = Data
 public typealias CFString = String
 public typealias CFDictionary = [String: Any]
 public typealias CFTypeRef = Any
-public typealias TimeInterval = Double
-public typealias CGFloat = Double
 
 public protocol ContiguousBytes {
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
@@ -75,7 +73,6 @@ public struct URL: Sendable, Hashable, Codable {
     public init?(string: String) {}
     public init?(string: String, relativeTo: URL?) {}
     public let path, absoluteString, lastPathComponent: String
-    public let host: String?
     public func appendingPathComponent(_ component: String) -> URL { fatalError() }
     public func appendingPathExtension(_ name: String) -> URL { fatalError() }
     public func deletingLastPathComponent() -> URL { fatalError() }
@@ -146,7 +143,6 @@ public struct CocoaError: Error {
 
 public protocol LocalizedError: Error { var errorDescription: String? { get } }
 extension LocalizedError { public var errorDescription: String? { nil } }
-extension Error { public var localizedDescription: String { fatalError() } }
 open class NSError: Error, @unchecked Sendable { public let domain = "", code = 0 }
 
 public struct Calendar: Sendable {
@@ -164,7 +160,6 @@ public struct TimeZone: Sendable {
     public func nextDaylightSavingTimeTransition(after date: Date) -> Date? { fatalError() }
 }
 
-public struct Locale: Sendable { public static let current = Locale() }
 public protocol NSObjectProtocol: AnyObject {}
 
 open class NSObject: NSObjectProtocol, Hashable {
@@ -212,7 +207,6 @@ open class Bundle: @unchecked Sendable {
     public static var main: Bundle { fatalError() }
     @available(watchOS 7.0, *)
     public var appStoreReceiptURL: URL? { fatalError() }
-    public let bundleIdentifier: String? = nil
     public func object(forInfoDictionaryKey key: String) -> Any? { fatalError() }
     public func localizedString(forKey key: String, value: String?, table: String?) -> String { fatalError() }
 }
@@ -223,11 +217,8 @@ public enum FileProtectionType: Sendable { case completeUntilFirstUserAuthentica
 open class FileManager: @unchecked Sendable {
     public static var `default`: FileManager { fatalError() }
     public func fileExists(atPath path: String) -> Bool { fatalError() }
-    public func moveItem(at from: URL, to: URL) throws {}
-    public func removeItem(at url: URL) throws {}
     public func createDirectory(at url: URL, withIntermediateDirectories: Bool) throws {}
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {}
-    public func contentsOfDirectory(atPath path: String) throws -> [String] { fatalError() }
     public func containerURL(forSecurityApplicationGroupIdentifier group: String) -> URL? { fatalError() }
 }
 
@@ -252,31 +243,23 @@ open class DispatchSemaphore: @unchecked Sendable {
 public struct URLRequest: Sendable {
     public enum CachePolicy: Sendable { case reloadIgnoringLocalCacheData, reloadIgnoringLocalAndRemoteCacheData }
     public init(url: URL) {}
-    public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: Double) {}
     public var httpMethod: String?
     public var httpBody: Data?
-    public var timeoutInterval: Double
-    public var httpShouldHandleCookies: Bool
-    public var cachePolicy: CachePolicy
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
 }
 
-open class URLResponse: @unchecked Sendable { public let expectedContentLength = Int64() }
+open class URLResponse: @unchecked Sendable {}
 
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public let statusCode = 0, allHeaderFields = [AnyHashable: Any]()
 }
 
 open class URLCache: @unchecked Sendable {}
-open class URLCredentialStorage: @unchecked Sendable {}
-open class HTTPCookieStorage: @unchecked Sendable {}
 
 open class URLSessionConfiguration: @unchecked Sendable {
     public static var ephemeral: URLSessionConfiguration { fatalError() }
     public static var `default`: URLSessionConfiguration { fatalError() }
     public var urlCache: URLCache?
-    public var urlCredentialStorage: URLCredentialStorage?
-    public var httpCookieStorage: HTTPCookieStorage?
     public var requestCachePolicy = URLRequest.CachePolicy.reloadIgnoringLocalCacheData
     public var httpShouldSetCookies = false
     public var timeoutIntervalForRequest = 0.0, timeoutIntervalForResource = 0.0

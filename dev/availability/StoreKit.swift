@@ -204,8 +204,7 @@ public enum AppStore {
 @available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, visionOS 1.0, *)
 public struct AppTransaction: Sendable {
     public let environment: AppStore.Environment
-    public let originalAppVersion: String
-    public let originalPurchaseDate, signedDate: Date
+    public let signedDate: Date
     public static var shared: VerificationResult<AppTransaction> { get async throws { fatalError() } }
     public static func refresh() async throws -> VerificationResult<AppTransaction> { fatalError() }
 }
@@ -222,7 +221,6 @@ public struct AppTransaction: Sendable {
 
 // The original API. Apple's classes are not Sendable.
 
-open class SKProductDiscount: NSObject { public let identifier: String? = nil }
 open class SKProduct: NSObject { public let productIdentifier = "", localizedTitle = "", localizedDescription = "" }
 
 @available(watchOS 6.2, *)

@@ -400,11 +400,11 @@ app_store: {{ server_api_production: {store.address}, server_api_sandbox: {store
         current.start(), current.stop()
         sell(options.count, "first")
         store.control("faults/server-api", {"kind": "latency", "milliseconds": 100, "count": 2 * options.count + 100})
-        for arguments in (imports("first"), ("import", "backfill", "--app", "example", "--all")):
-            output, taken = run(current, *arguments)
-            print(f"{arguments[0]} of {options.count} numbers at Apple's limits: {taken:.1f} s", flush=True)
-            if arguments[0] == "import" and taken > said(output)[0] * 1.1:
-                failures.append(f"the import took {taken:.1f} s and said {said(output)[0]:.1f} s")
+        output, taken = run(current, *imports("first"))
+        print(f"import of {options.count} numbers at Apple's limits: {taken:.1f} s", flush=True)
+        if taken > said(output)[0] * 1.1:
+            failures.append(f"the import took {taken:.1f} s and said {said(output)[0]:.1f} s")
+        print(f"backfill of them: {run(current, 'import', 'backfill', '--app', 'example', '--all')[1]:.1f} s", flush=True)
         current.check_record()
         if options.raised:
             current = world(10_000)
