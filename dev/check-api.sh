@@ -31,8 +31,9 @@ apps:
 SETTINGS
 "$program" keys create --app game --scope admin >key 2>/dev/null
 start_server serve "$program" serve --port 0 --log-level error
+# A stream has no end to wait for.
 "$tools/bin/schemathesis" run "$address/openapi.yaml" --url "$address" --header "Authorization: Bearer $(cat key)" \
-    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance \
+    --exclude-path /v1/events/stream --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance \
     --max-examples "${ASSAY_API_EXAMPLES:-25}" --seed "${ASSAY_API_SEED:-1}" --no-color >report 2>&1 ||
     { cat report; exit 1; }
 grep -E 'generated|Tested' report || { cat report; fail "schemathesis does not say what it tested"; }

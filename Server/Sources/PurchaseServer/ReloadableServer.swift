@@ -42,6 +42,7 @@ final class ReloadableServer: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let uses = KeyUses()
+    private let streams: EventStreams
     private let answerTimes = AnswerTimes()
     private let ledger: PurchaseLedger
     private let metrics: ServerMetrics
@@ -89,6 +90,7 @@ final class ReloadableServer: Sendable {
         self.appStoreClaims = appStoreClaims
         appStoreAccess = appStoreClaims.access
         (self.clock, self.logger) = (clock, logger)
+        streams = EventStreams(logger: logger)
         self.ledger = ledger
         self.uptime = uptime
         self.offerTime = offerTime
@@ -128,6 +130,7 @@ final class ReloadableServer: Sendable {
         inForce.withLock {
             $0 = InForce(responder: responder, limits: limits, ledger: ledger, webhooks: webhooks, hasApps: hasApps)
         }
+        streams.end()
     }
 
     /// Whether the settings in force have an app.
@@ -165,6 +168,7 @@ final class ReloadableServer: Sendable {
             MetricSample(.waitingWork, Double(workers.waitingCount)),
             MetricSample(.openConnections, ["clients"], Double(connections.openCount)),
             MetricSample(.openConnections, ["admin"], Double(adminConnections.openCount)),
+            MetricSample(.openStreams, Double(streams.count)),
         ]
         if let end = certificate?.current.certificate.notAfter {
             samples.append(MetricSample(.certificateEnd, Double(end.millisecondsSince1970 / 1000)))
@@ -330,7 +334,7 @@ final class ReloadableServer: Sendable {
         SubmissionRoutes(api: api).add(to: group)
         RestoreRoutes(api: api).add(to: group)
         InspectionRoutes(api: api).add(to: group)
-        EventRoutes(api: api).add(to: group)
+        EventRoutes(api: api, streams: streams).add(to: group)
         NotificationListRoutes(api: api).add(to: group)
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)

@@ -53,6 +53,30 @@ struct PostgreSQLTests {
         }
     }
 
+    @Test(
+        "An engine that only resembles PostgreSQL, an old version, and a connection without its limits are refused by name",
+        arguments: [
+            ("CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu)", 130_000, true, "CockroachDB"),
+            ("PostgreSQL 11.2-YB-2.19.0.0-b0 on x86_64-pc-linux-gnu", 110_002, true, "YugabyteDB"),
+            ("PostgreSQL 15.2-YB-2024.2.0.0-b0 on x86_64-pc-linux-gnu", 150_002, true, "YugabyteDB"),
+            ("PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.12103", 80_002, true, "Redshift"),
+            ("PostgreSQL 14.12 on x86_64-pc-linux-gnu", 140_012, true, "PostgreSQL 14.12"),
+            ("SomethingElse 1.0", 180_000, true, "SomethingElse"),
+            ("PostgreSQL 16.3 on aarch64-unknown-linux-gnu", 160_003, false, "assay_prepared_statements=off"),
+        ])
+    func engines(version: String, number: Int, takesOptions: Bool, named: String) {
+        let engine = PostgreSQLEngine(version: version, number: number, takesOptions: takesOptions)
+        #expect(engine.refusal?.contains(named) == true, "\(engine.refusal ?? "")")
+        for number in [150_000, 150_018, 180_001] {
+            let version = "PostgreSQL \(number / 10_000).\(number % 10_000) (Debian) on x86_64-pc-linux-gnu"
+            for isGiven in [true, false] {
+                let engine = PostgreSQLEngine(
+                    version: version, number: number, takesOptions: isGiven, isGivenOptions: isGiven)
+                #expect(engine.refusal == nil)
+            }
+        }
+    }
+
     @Test("Everything works without prepared statements, as behind pgbouncer in transaction mode", .postgreSQL)
     func unprepared() async throws {
         let database = try PostgreSQLDatabase(url: place.url() + "&assay_prepared_statements=off")

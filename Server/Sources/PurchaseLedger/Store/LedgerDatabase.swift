@@ -81,6 +81,12 @@ public enum LedgerDatabases {
         return try SQLiteDatabase(path: String(address.trimmingPrefix("sqlite:")))
     }
 
+    /// An address whose engine is not looked at (`PostgreSQLEngine`).
+    public static func allowingAnyEngine(_ address: String) -> String {
+        guard isPostgreSQL(address) else { return address }
+        return address + (address.contains("?") ? "&" : "?") + "assay_unsupported_engine=on"
+    }
+
     /// An address in a form that can be shown: without the password, the parameters, and anything else that can hold a
     /// secret.
     public static func withoutSecrets(_ address: String) -> String {

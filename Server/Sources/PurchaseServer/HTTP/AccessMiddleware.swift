@@ -22,7 +22,8 @@ struct AccessMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let address = context.limitedAddress
         try limits.addresses.require(address, "this address", "limits.per_address")
-        let key = try await key(request)
+        let sent = try Self.sentKey(request)
+        let key = try await valid(sent)
         context.facts.note(app: key.app, key: key.id)
         uses.note(key.id)
         let id = Array(key.id.utf8)
@@ -36,7 +37,8 @@ struct AccessMiddleware: RouterMiddleware {
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
         }
         var context = context
-        context.caller = Caller(key: key, app: app) { [limits] tokens throws(Problem) in
+        let isValid: @Sendable () async throws -> Bool = { [keys] in try await keys.key(sent) != nil }
+        context.caller = Caller(key: key, app: app, isValid: isValid) { [limits] tokens throws(Problem) in
             var taken: [(limiter: RateLimiter, name: [UInt8])] = []
             do throws(Problem) {
                 for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
@@ -83,7 +85,14 @@ struct AccessMiddleware: RouterMiddleware {
         }
     }
 
-    private func key(_ request: Request) async throws -> APIKey {
+    private func valid(_ sent: APIKeyText) async throws -> APIKey {
+        guard let key = try await keys.key(sent) else { throw Self.unknownKey }
+        return key
+    }
+
+    private static let unknownKey = Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.")
+
+    private static func sentKey(_ request: Request) throws(Problem) -> APIKeyText {
         guard let field = request.headers[.authorization] else {
             throw Problem(.unauthorized, "key_missing", "Send a key: Authorization: Bearer KEY.")
         }
@@ -95,10 +104,9 @@ struct AccessMiddleware: RouterMiddleware {
                 expected: "Bearer KEY", found: parts.count == 2 ? "another scheme" : "one word")
         }
         guard parts[1].count <= APIKeyText.largestBytes,
-            let sent = APIKeyText(String(Substring(parts[1].trimmingSpace))),
-            let key = try await keys.key(sent)
-        else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
-        return key
+            let sent = APIKeyText(String(Substring(parts[1].trimmingSpace)))
+        else { throw unknownKey }
+        return sent
     }
 }
 
@@ -174,6 +182,8 @@ extension Substring.UTF8View {
 struct Caller: Sendable {
     let key: APIKey
     let app: RegisteredApp
+    /// Whether the key is still valid, for a request that goes on for long.
+    let isValid: @Sendable () async throws -> Bool
     /// Takes further tokens of the rate of the key, and of the address's share of it, for a request that does the work
     /// of several; 429 if one of them owes tokens already.
     let charge: @Sendable (_ tokens: Int) throws(Problem) -> Void

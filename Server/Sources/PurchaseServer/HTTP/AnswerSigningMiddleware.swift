@@ -18,7 +18,8 @@ struct AnswerSigningMiddleware: RouterMiddleware {
         guard request.method != .head, let wanted = AnswerSignature.Wanted(acceptSignature: accepted),
             // `ContentDigestMiddleware` compares the body of the request with it.
             let digest = request.headers[.contentDigest], ContentDigest.sha256(digest) != nil,
-            let contentType = response.headers[.contentType]
+            // A stream has no end that could be signed.
+            let contentType = response.headers[.contentType], contentType != EventStreams.contentType
         else { return response }
         let body = try await response.body.collected()
         let message = AnswerSignature.Message(

@@ -4,6 +4,7 @@ package enum ServerMetric: String, Sendable, CaseIterable {
     case activeRequests = "http.server.active_requests"
     case refusals = "assay.refusals"
     case openConnections = "assay.connections.open"
+    case openStreams = "assay.event_streams.open"
     case waitingWork = "assay.workers.waiting"
     case verifications = "assay.verifications"
     case verificationDuration = "assay.verification.duration"
@@ -49,6 +50,7 @@ package enum ServerMetric: String, Sendable, CaseIterable {
         case .activeRequests: .init(self, .gauge, .none, "The requests that are being answered")
         case .refusals: .init(self, .counter, .none, "The answers that refuse something, by their code", ["code"])
         case .openConnections: .init(self, .gauge, .none, "The open connections of a listener", ["listener"])
+        case .openStreams: .init(self, .gauge, .none, "The open streams of events")
         case .waitingWork:
             .init(self, .gauge, .none, "The pieces of evidence that are being verified or wait for a thread")
         case .verifications:

@@ -3,9 +3,10 @@ import Hummingbird
 package import PurchaseAPI
 package import PurchaseLedger
 
-/// `GET /v1/events`: everything that changed, in order.
+/// `GET /v1/events`: everything that changed, in order; and `GET /v1/events/stream`, the same as it happens.
 struct EventRoutes {
     let api: PurchaseAPIContext
+    let streams: EventStreams
 
     func add(to group: RouterGroup<ServerContext>) {
         group.get("events") { request, context in
@@ -16,6 +17,10 @@ struct EventRoutes {
             let page = try await api.page(of: EventSearch(app: app, filter: filter), request)
             return try Response.json(
                 EventPage(events: page.entries.map { EventMessage($0.content) }, nextCursor: page.end?.text ?? ""))
+        }
+        group.get("events/stream") { request, context in
+            try await streams.response(
+                try context.requireCaller(.backend), lastID: request.headers[.lastEventID], api.ledger)
         }
     }
 }

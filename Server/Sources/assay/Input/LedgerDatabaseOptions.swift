@@ -24,6 +24,8 @@ struct LedgerDatabaseOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp(ServerSetting.entryKey.help)) var entryKey: String?
     @Option(help: "The folder of 'assay dev': its database, keys and certificates.") var folder: String?
+    @Flag(help: "Use a database that speaks PostgreSQL's protocol and is another engine; nothing is promised there.")
+    var unsupportedEngine = false
 
     /// The path of the settings file, as given.
     func settingsPath(_ environment: [String: String]) -> String {
@@ -50,6 +52,16 @@ struct LedgerDatabaseOptions: ParsableArguments {
     ) throws -> LedgerPlace {
         let own = ["--database": database, "--entry-key": entryKey].compactMapValues { $0.map { [$0] } }
         let given = options.filter { !$0.value.isEmpty }.merging(own) { $1 }
+        var place = try place(environment, given, files)
+        if unsupportedEngine {
+            place.configuration.database = LedgerDatabases.allowingAnyEngine(place.configuration.database)
+        }
+        return place
+    }
+
+    private func place(
+        _ environment: [String: String], _ given: [String: [String]], _ files: NamedFiles?
+    ) throws -> LedgerPlace {
         guard let folder else { return try Self.place(config: config, environment, options: given, files: files) }
         // Variables, and the settings in the current folder, are of another server than that of 'assay dev'.
         let places = DevFolder.options(in: URL(fileURLWithPath: folder, isDirectory: true))

@@ -53,8 +53,7 @@ public struct EventSearch: LedgerList {
             throw LedgerRefusal(.fieldMalformed, expected: "cursor: the next_cursor of an answer")
         }
         let table = EventsTable(connection: reader.connection)
-        let newest = try OutgoingTable(connection: reader.connection, appKey: app.key, environment: 0)
-            .newest(upTo: try reader.connection.settledEvent() ?? .max)
+        let newest = try reader.newestEvent(of: app)
         guard newest >= after else {
             throw LedgerRefusal(.cursorAhead, expected: "at most \(newest)", found: "\(after)")
         }
@@ -94,6 +93,55 @@ public struct EventSearch: LedgerList {
         guard let customer else { return [] }
         return try reader.customers.family(of: customer, limit: CustomersTable.listedFamily)
             .map { EventsTable.ofCustomer($0, upTo: newest) }
+    }
+}
+
+extension LedgerTransaction {
+    /// The newest event of an app up to which all are stored; 0 if there is none.
+    fileprivate func newestEvent(of app: RegistryApp) throws -> Int64 {
+        try OutgoingTable(connection: connection, appKey: app.key, environment: 0)
+            .newest(upTo: try connection.settledEvent() ?? .max)
+    }
+}
+
+/// Where a reader of events begins who names the last event that they have.
+public struct EventPosition: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    private let app: String
+    private let id: String?
+
+    /// - Parameter id: the id of an event; 0 for the place before the first event, `nil` for the one after the newest.
+    public init(app: String, id: String?) { (self.app, self.id) = (app, id) }
+
+    public struct Answer: Sendable {
+        /// The cursor after the event.
+        public let cursor: Int64
+        /// Its id; `nil` if there is no event yet.
+        public let id: String?
+        /// The cursor after the newest event.
+        public let newest: Int64
+    }
+
+    /// - Throws: `field_malformed`; `cursor_ahead` if the ledger does not have the event, as after a restored backup.
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let newest = try reader.newestEvent(of: try reader.app(app))
+        if id == "0" { return Answer(cursor: 0, id: id, newest: newest) }
+        guard let number = try id.map({ try Self.number($0) }) ?? (newest > 0 ? newest : nil) else {
+            return Answer(cursor: 0, id: "0", newest: 0)
+        }
+        guard number <= newest,
+            let event = try EventSearch(app: app, after: number - 1, limit: 1).answer(reader).entries.first,
+            event.cursor == number, id.map({ $0.isSame(as: event.content.id) }) ?? true
+        else { throw LedgerRefusal(.cursorAhead, expected: "the id of an event of this ledger", found: id) }
+        return Answer(cursor: number, id: event.content.id, newest: newest)
+    }
+
+    private static func number(_ id: String) throws -> Int64 {
+        guard let number = EventContent.number(inID: id) else {
+            throw LedgerRefusal(.fieldMalformed, expected: "Last-Event-ID: the id of an event, or 0")
+        }
+        return number
     }
 }
 

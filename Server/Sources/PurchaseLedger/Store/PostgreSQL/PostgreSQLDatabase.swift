@@ -23,14 +23,16 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     /// - Parameters:
     ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables have the effect
     ///     that libpq
-    ///     documents. The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode.
+    ///     documents. The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode, and
+    ///     `assay_unsupported_engine=on` for an engine that is refused otherwise (`PostgreSQLEngine`).
     ///   - maximumWaiting: the maximum number of waiting writes; further writes are refused with `overloaded`.
     /// - Throws: `unavailable` if the server cannot be reached or refuses the connection, or if several schemas have a
     ///   ledger and the URL names none of them.
     public init(url: String, maximumWaiting: Int = 8192) throws {
         let settings = try PostgreSQLSettings(url)
         // Wrong settings should fail here, not in the first request.
-        _ = try PostgreSQLSession(settings)
+        let session = try PostgreSQLSession(settings)
+        if settings.checksEngine { try PostgreSQLEngine.require(session, settings) }
         queue = PostgreSQLWriteQueue(maximumWaiting: maximumWaiting)
         keys = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
         lists = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)

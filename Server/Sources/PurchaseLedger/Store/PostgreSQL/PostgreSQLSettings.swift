@@ -17,29 +17,32 @@ struct PostgreSQLSettings: Sendable {
     /// Whether statements are prepared once for each connection. This does not work behind a pooler that gives each
     /// transaction another connection.
     let preparesStatements: Bool
+    /// Whether an engine that is not known to keep the ledger's promises is refused.
+    let checksEngine: Bool
     /// The schema of the ledger, once a connection has found it.
     let home = PostgreSQLHome()
 
     /// Reads a URL.
     ///
     /// - Parameter url: `postgres://…` or `postgresql://…` as libpq documents it ("Connection URIs"), with the
-    ///   parameter `assay_prepared_statements=off` for pgbouncer in transaction mode.
+    ///   parameters `assay_prepared_statements=off` and `assay_unsupported_engine=on`.
     /// - Throws: `unavailable` if libpq cannot read it.
     init(_ url: String) throws(LedgerStorageError) {
         var url = url
-        var isPrepared = true
+        var (isPrepared, isChecked) = (true, true)
         if let mark = url.firstIndex(of: "?") {
             var kept: [Substring] = []
             for part in url[url.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: true) {
                 switch part {
                 case "assay_prepared_statements=off": isPrepared = false
                 case "assay_prepared_statements=on": isPrepared = true
+                case "assay_unsupported_engine=on": isChecked = false
                 default: kept.append(part)
                 }
             }
             url = String(url[..<mark]) + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
         }
-        (self.url, preparesStatements) = (url, isPrepared)
+        (self.url, preparesStatements, checksEngine) = (url, isPrepared, isChecked)
         _ = try given()
     }
 
