@@ -20,7 +20,8 @@ cd "$(dirname "$0")/.."
 process=$1
 shift
 programs=""
-for place in "$(dirname "$(command -v initdb || echo /none/initdb)")" /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin; do
+# Of several, the one in PATH.
+for place in /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin "$(dirname "$(command -v initdb || echo /none/initdb)")"; do
     if [ -x "$place/initdb" ] && [ -x "$place/postgres" ]; then programs=$place; fi
 done
 if [ -z "$programs" ]; then
