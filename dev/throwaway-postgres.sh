@@ -22,7 +22,7 @@ shift
 programs=""
 # Of several, the one in PATH.
 for place in /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin "$(dirname "$(command -v initdb || echo /none/initdb)")"; do
-    if [ -x "$place/initdb" ] && [ -x "$place/postgres" ]; then programs=$place; fi
+    if [ -x "$place/initdb" ] && [ -x "$place/createdb" ]; then programs=$place; fi
 done
 if [ -z "$programs" ]; then
     say "PostgreSQL is not installed (Debian: postgresql, macOS: brew install postgresql)"
