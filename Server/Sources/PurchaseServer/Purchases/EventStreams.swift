@@ -8,7 +8,8 @@ import PurchaseLedger
 import ServiceLifecycle
 import Synchronization
 
-/// The open streams of `GET /v1/events/stream`, in the format of server-sent events (WHATWG HTML, "Server-sent events").
+/// The open streams of `GET /v1/events/stream`, in the format of server-sent events (WHATWG HTML, "Server-sent
+/// events").
 ///
 /// One reader for each app looks for new events and hands them to all of its streams. A stream that begins earlier, or
 /// that falls behind what the reader keeps, reads pages of its own until it has caught up.
@@ -199,7 +200,8 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Reads until the last stream has left. An error ends all of them: their clients connect again, and get its status.
+    /// Reads until the last stream has left. An error ends all of them: their clients connect again, and get its
+    /// status.
     private func read(_ app: String, _ id: UInt64, _ ledger: TimedLedger) async {
         let clock = ContinuousClock()
         var nextBeat = clock.now + Self.beat

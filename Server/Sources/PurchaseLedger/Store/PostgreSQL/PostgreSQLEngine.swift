@@ -1,7 +1,8 @@
 /// What a server that speaks PostgreSQL's protocol is, by its own words.
 ///
 /// The ledger's promises rest on what PostgreSQL does: locks that a transaction holds to its end, statements that see
-/// what was committed before them, a commit that is on disk. A server that only resembles it can grant a purchase twice.
+/// what was committed before them, a commit that is on disk. A server that only resembles it can grant a purchase
+/// twice.
 package struct PostgreSQLEngine: Sendable {
     /// The oldest version that was run.
     static let oldest = 150_000
