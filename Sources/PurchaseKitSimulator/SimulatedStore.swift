@@ -18,8 +18,7 @@ public struct SimulatedStore: Sendable {
     ///   - port: the port of the store on this machine; `assay dev` opens it on 8090.
     ///   - bundleID: the app, which the store must know; `assay dev` has `com.example.app`.
     ///   - customerID: the store's customer whose device this is; `assay dev` has `alice`. It is an account of the App
-    ///     Store, not
-    ///     one of your server's customers.
+    ///     Store, not one of your server's customers.
     public init(port: UInt16 = 8090, bundleID: String = "com.example.app", customerID: String = "alice") {
         self.init(address: "http://127.0.0.1:\(port)", bundleID: bundleID, customerID: customerID)
     }
@@ -29,9 +28,7 @@ public struct SimulatedStore: Sendable {
     ///   - bundleID: the app, which the store must know.
     ///   - customerID: the store's customer whose device this is.
     public init(address: String, bundleID: String, customerID: String) {
-        self.address = address
-        self.bundleID = bundleID
-        self.customerID = customerID
+        (self.address, self.bundleID, self.customerID) = (address, bundleID, customerID)
     }
 
     /// The roots of the store, for `DeviceVerifier(anchors:)`.

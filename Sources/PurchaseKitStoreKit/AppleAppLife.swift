@@ -16,13 +16,30 @@
 
         public func moments() -> AsyncStream<AppMoment> {
             AsyncStream { continuation in
-                let foreground = ForegroundNotice { continuation.yield(.foreground) }
+                let foreground = Task {
+                    let name = await Self.foreground
+                    for await _ in NotificationCenter.default.notifications(named: name) {
+                        continuation.yield(.foreground)
+                    }
+                }
                 let network = NetworkReturn { continuation.yield(.network) }
                 continuation.onTermination = { _ in
-                    foreground.end()
+                    foreground.cancel()
                     network.end()
                 }
             }
+        }
+
+        /// The name of the notice that the app comes to the foreground.
+        @MainActor
+        private static var foreground: Notification.Name {
+            #if os(watchOS)
+                WKExtension.applicationWillEnterForegroundNotification
+            #elseif canImport(UIKit)
+                UIApplication.willEnterForegroundNotification
+            #else
+                NSApplication.didBecomeActiveNotification
+            #endif
         }
 
         #if os(macOS)
@@ -34,45 +51,6 @@
                 return { work.end() }
             }
         #endif
-    }
-
-    /// Calls a closure each time that the app comes to the foreground.
-    ///
-    /// Unchecked, because only the main actor uses what changes.
-    final class ForegroundNotice: @unchecked Sendable {
-        private var observer: (any NSObjectProtocol)?
-        private var isEnded = false
-
-        init(_ came: @escaping @Sendable () -> Void) { Task { @MainActor in self.observe(came) } }
-
-        func end() { Task { @MainActor in self.remove() } }
-
-        @MainActor
-        private func observe(_ came: @escaping @Sendable () -> Void) {
-            guard !isEnded else { return }
-            observer = NotificationCenter.default.addObserver(forName: Self.name, object: nil, queue: nil) { _ in came()
-            }
-        }
-
-        @MainActor
-        private func remove() {
-            isEnded = true
-            if let observer { NotificationCenter.default.removeObserver(observer) }
-            observer = nil
-        }
-
-        @MainActor
-        private static var name: Notification.Name {
-            #if os(watchOS)
-                WKExtension.applicationWillEnterForegroundNotification
-            #elseif canImport(UIKit)
-                UIApplication.willEnterForegroundNotification
-            #elseif canImport(AppKit)
-                NSApplication.didBecomeActiveNotification
-            #else
-                Notification.Name("assay-no-foreground")
-            #endif
-        }
     }
 
     /// Calls a closure each time that the network returns.

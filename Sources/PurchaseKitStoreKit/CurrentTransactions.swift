@@ -22,8 +22,9 @@
         static func latest(_ productIDs: [String]) async -> [PaymentTransaction] {
             var transactions: [PaymentTransaction] = []
             for productID in productIDs {
-                guard let result = await StoreKit.Transaction.latest(for: productID) else { continue }
-                transactions.append(PaymentTransaction(result))
+                if let result = await StoreKit.Transaction.latest(for: productID) {
+                    transactions.append(PaymentTransaction(result))
+                }
             }
             return transactions
         }

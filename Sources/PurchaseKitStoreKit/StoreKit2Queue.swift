@@ -20,8 +20,7 @@
             moreOptions: @escaping @Sendable (PurchasePayment) -> Set<Product.PurchaseOption> = { _ in [] },
             purchase: @escaping Purchase
         ) {
-            self.purchase = purchase
-            self.moreOptions = moreOptions
+            (self.purchase, self.moreOptions) = (purchase, moreOptions)
         }
 
         public func updates() -> AsyncStream<PaymentTransaction> {

@@ -12,6 +12,8 @@ public struct RestoreAnswer: Codable, Sendable, Equatable {
     /// All entitlements of the customer, if the request asked for them and its evidence is the customer's, or the
     /// customer is a guest of this app; absent otherwise.
     public var account: EntitlementList?
+    /// Present if the same request with an app transaction of the last hour may get more: the purchases of a guest.
+    public var needsAppTransaction: Bool?
     /// What the sender should correct, such as fields that the server does not know.
     public var warnings: [WarningMessage]?
 
@@ -27,6 +29,7 @@ public struct RestoreAnswer: Codable, Sendable, Equatable {
         case purchases, refused, entitlements, warnings, account
         case customerID = "customer_id"
         case mergedInto = "merged_into"
+        case needsAppTransaction = "needs_app_transaction"
     }
 }
 

@@ -159,12 +159,41 @@ struct AccountTests {
             }
             #expect(try await sent { await engine.refreshEntitlements() } == [Sent(guest: guest, account: true)])
             #expect(try await sent { await engine.buy("coins") } == [Sent(guest: guest, account: true)])
-            let proof = isGuest ? "new app transaction" : "app transaction"
-            #expect(
-                try await sent { await engine.restore() }
-                    .filter { $0.requested == true }
-                    == [Sent(guest: guest, account: true, requested: true, app_transaction: proof)])
+            func restored(_ proof: String) -> Sent {
+                Sent(guest: guest, account: true, requested: true, app_transaction: proof)
+            }
+            func restore() async throws -> [Sent] {
+                try await sent { await engine.restore() }.filter { $0.requested == true }
+            }
+            #expect(try await restore() == [restored("app transaction")])
+            // Only a server that takes over from guests needs a new one, for a customer with a login, too.
+            probe.server.owners.change { $0 = $0.mapValues { _ in "guest-another" } }
+            #expect(try await restore() == [restored("app transaction")])
+            probe.server.takesOver.change { $0 = true }
+            #expect(try await restore() == [restored("app transaction"), restored("new app transaction")])
+            #expect(try await restore() == [restored("app transaction")], "it is theirs now")
         }
+    }
+
+    @Test("A tap on Restore that has to wait stays one that the customer asked for")
+    func waitingRestore() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        let pro = try probe.queue.sell("pro")
+        probe.server.isCut.change { $0 = true }
+        #expect(await engine.restore().undetermined.count == 1)
+        probe.server.isCut.change { $0 = false }
+        probe.server.owners.change { $0[pro.transactionID ?? ""] = "guest-another" }
+        probe.server.takesOver.change { $0 = true }
+        let next = try probe.engine()
+        await next.signIn(PurchaseCustomer(id: "alice"))
+        await next.start()
+        let sent = try probe.server.sent.value.filter { $0.path == "/v1/restores" }.map {
+            try JSONDecoder().decode(RestoreRequest.self, from: Data($0.body))
+        }
+        #expect(sent.contains { $0.requested == true && $0.appTransaction == "app transaction" })
+        #expect(sent.allSatisfy { $0.appTransaction != "new app transaction" }, "nobody is asked for a password")
     }
 
     @Test("A guest has an item apart from the record, moves without it, and is merged at a login on a new phone")

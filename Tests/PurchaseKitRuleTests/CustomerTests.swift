@@ -114,7 +114,10 @@ struct CustomerTests {
                 _ = await engine.buy("pro")
             }
             let merged = Locked<[String]>([])
-            try await engine.signIn(PurchaseCustomer(id: "alice")) { from, to in merged.change { $0 += [from, to] } }
+            try await engine.signIn(PurchaseCustomer(id: "alice")) { from, to in
+                merged.change { $0 += [from, to] }
+                return to
+            }
             #expect(merged.value == (one == .nothing ? [] : [guest.id, "alice"]), "\(one)")
             #expect(try await engine.guest() == nil)
         }
@@ -177,6 +180,32 @@ struct CustomerTests {
         let merges = probe.server.merges.value.count
         try await second.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
         #expect(probe.server.merges.value.count == merges)
+    }
+
+    @Test(
+        "After a lost answer of a login, somebody else who logs in is shown nothing of the guest",
+        arguments: [true, false])
+    func lostMerge(arrives: Bool) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        try await engine.signInAsGuest()
+        #expect(await engine.buy("pro").code == "granted")
+        await #expect(throws: PurchaseError.self) {
+            try await engine.signIn(PurchaseCustomer(id: "alice")) { guest, customer in
+                if arrives { _ = probe.server.merge(guest, into: customer) }
+                throw PurchaseError(.connectionFailed)
+            }
+        }
+        try await engine.signIn(PurchaseCustomer(id: "bob")) { probe.server.merge($0, into: $1) }
+        #expect(try await engine.active() == (arrives ? [] : ["pro"]))
+        #expect(try await engine.purchases().isEmpty == arrives)
+        #expect(try await engine.guest() == nil)
+        // Also in the next run.
+        let next = try probe.engine()
+        await next.signIn(PurchaseCustomer(id: "bob"))
+        #expect(try await next.active() == (arrives ? [] : ["pro"]))
+        try await next.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        #expect(try await next.active() == (arrives ? ["pro"] : []))
     }
 
     @Test("A login without a hand-over leaves the guest's purchases with the guest, and says so")

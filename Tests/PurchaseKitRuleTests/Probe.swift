@@ -216,6 +216,8 @@ final class ProbeServer: PurchaseService, Sendable {
     let grants = Locked<[String: [EntitlementMessage]]>([:])
     /// The named entitlements that products give.
     let gives = Locked<[String: [String]]>([:])
+    /// Whether a restore that the customer asked for takes over from guests.
+    let takesOver = Locked(false)
     /// What is done to an account before it is signed.
     let changesAccount = Locked<(@Sendable (inout EntitlementList) -> Void)?>(nil)
     /// Whether somebody else signs.
@@ -233,14 +235,17 @@ final class ProbeServer: PurchaseService, Sendable {
 
     init(_ time: ProbeTime) { self.time = time }
 
-    /// Merges a customer into another, as the app's backend asks for it. One that is unknown is not merged.
-    func merge(_ guestID: String, into customerID: String) {
+    /// Merges a customer into another, as the app's backend asks for it, and names the survivor. One that is unknown is
+    /// not merged, and one that was merged is not merged again.
+    func merge(_ guestID: String, into customerID: String) -> String {
+        if let survivor = survivors.value[guestID], survivor != customerID { return survivor }
         let isKnown = owners.change { owners in
             defer { owners = owners.mapValues { $0 == guestID ? customerID : $0 } }
             return owners.values.contains(guestID)
         }
         if isKnown { survivors.change { $0[guestID] = customerID } }
         merges.change { $0.append(isKnown) }
+        return customerID
     }
 
     var publicKey: String { key.publicKey.rawRepresentation.base64EncodedString() }
@@ -277,8 +282,10 @@ final class ProbeServer: PurchaseService, Sendable {
             return try sign(answer, request)
         }
         let asked = try JSONDecoder().decode(RestoreRequest.self, from: body)
+        let takesOver = takesOver.value && asked.requested == true
         let all = (asked.signedTransactions ?? []).compactMap { try? Bought($0) }
         let purchases = all.map { one in
+            if takesOver, asked.appTransaction == "new app transaction" { takeOver(one, asked.customerID) }
             let isOwn = own(one, asked.customerID)
             return RestoredPurchaseMessage(
                 transactionID: one.transactionId, originalTransactionID: one.originalTransactionId,
@@ -295,6 +302,7 @@ final class ProbeServer: PurchaseService, Sendable {
         var answer = RestoreAnswer(
             customerID: asked.customerID, purchases: purchases, refused: [], entitlements: entitlements)
         let isOwner = purchases.contains { $0.disposition == .granted }
+        if takesOver, purchases.contains(where: { $0.disposition == .refused }) { answer.needsAppTransaction = true }
         if asked.account == true, isOwner || asked.guest == true { answer.account = account(asked.customerID) }
         return try sign(answer, request)
     }
@@ -313,6 +321,14 @@ final class ProbeServer: PurchaseService, Sendable {
             })
         changesAccount.value?(&list)
         return list
+    }
+
+    private func takeOver(_ bought: Bought, _ customerID: String) {
+        owners.change { owners in
+            if owners[bought.originalTransactionId]?.hasPrefix("guest-") ?? false {
+                owners[bought.originalTransactionId] = customerID
+            }
+        }
     }
 
     private func own(_ bought: Bought, _ customerID: String) -> Bool {

@@ -188,11 +188,16 @@ open class OperationQueue { public static var main: OperationQueue { fatalError(
 
 open class NotificationCenter: @unchecked Sendable {
     public static var `default`: NotificationCenter { fatalError() }
-    public func addObserver(
-        forName: Notification.Name?, object: Any?, queue: OperationQueue?,
-        using block: @escaping @Sendable (Notification) -> Void
-    ) -> any NSObjectProtocol { fatalError() }
-    public func removeObserver(_ observer: Any) {}
+    public struct Notifications: AsyncSequence, Sendable {
+        public typealias Element = Notification
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Notification? { nil }
+        }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+    }
+    public func notifications(named: Notification.Name, object: (any AnyObject & Sendable)? = nil) -> Notifications {
+        fatalError()
+    }
 }
 
 open class ProcessInfo: @unchecked Sendable {

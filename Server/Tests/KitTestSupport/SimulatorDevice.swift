@@ -74,6 +74,12 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
         return transactions
     }
 
+    public func appTransaction(refreshes _: Bool) async -> String? {
+        guard isSigned else { return nil }
+        let current = try? await answer(Queue.self, .get, "/app/current?\(owner)")
+        return current?.transactions.first?.evidence.appTransaction
+    }
+
     public func environment() async -> String? {
         let device = try? await answer(Device.self, .get, "/app/device?customer_id=\(customerID)")
         return device.map { $0.environment == "production" ? "Production" : "Sandbox" }

@@ -80,7 +80,7 @@ struct HandOverTests {
             var guests: [String] = []
             for _ in 0..<60 {
                 guests.append(try await engine.signInAsGuest().id)
-                try await engine.signIn(PurchaseCustomer(id: device.customer)) { _, _ in }
+                try await engine.signIn(PurchaseCustomer(id: device.customer)) { $1 }
             }
             let document = try #require(try device.store.read())
             let stored = try JSONDecoder().decode(Stored.self, from: Data(document))

@@ -93,6 +93,7 @@ final class KitQueue: PaymentQueue, Sendable {
         return try await device.current()
     }
     func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] { try await device.latest(productIDs) }
+    func appTransaction(refreshes: Bool) async -> String? { await device.appTransaction(refreshes: refreshes) }
     func environment() async -> String? {
         if let other = otherEnvironment.withLock({ $0 }) { return other }
         return await device.environment()

@@ -156,7 +156,7 @@ final class BusyDelegate: PurchaseDelegate {
         _ = await engine.buy("")
         await engine.signOut()
         _ = try? await engine.signInAsGuest()
-        try? await engine.signIn(customer) { _, _ in }
+        try? await engine.signIn(customer) { $1 }
         await engine.signIn(customer)
         _ = try? await engine.products(["coins"])
     }

@@ -155,12 +155,14 @@ struct KitWorld: Sendable {
         return try message(answer)
     }
 
-    /// Merges a customer into another, as the app's backend does.
-    func merge(_ guestID: String, into customerID: String) async throws {
+    /// Merges a customer into another, as the app's backend does, and names the survivor.
+    @discardableResult
+    func merge(_ guestID: String, into customerID: String) async throws -> String {
         let answer = try await server.execute(
             uri: "/v1/customers/\(guestID)/merge", method: .post, headers: [.authorization: "Bearer \(backendKey)"],
             body: ByteBuffer(bytes: try JSONEncoder().encode(MergeRequest(into: customerID))))
-        try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
+        let merged: MergeMessage = try message(answer)
+        return merged.into
     }
 
     /// Transfers a purchase, as an operator does.
@@ -230,7 +232,9 @@ struct KitDevice: Sendable {
         bundleID: String = KitWorld.bundleID, device: (any DeviceIdentity)? = nil,
         store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil,
         life: any AppLife = NoAppLife(), time otherTime: (any PurchaseTime)? = nil,
-        token: PurchaseConnection.CustomerToken? = nil
+        token: PurchaseConnection.CustomerToken? = nil,
+        // What has ended ends at once: most of these tests let months pass in one step.
+        offline: OfflineLimit = OfflineLimit(leeway: 0)
     ) async throws -> PurchaseEngine {
         let keys = try keys ?? AnswerKeys(current: world.signer.publicKey)
         let engine = PurchaseEngine(
@@ -241,8 +245,7 @@ struct KitDevice: Sendable {
             server: hasServer
                 ? PurchaseConnection(
                     service: link, key: apiKey ?? world.clientKey, answerKeys: keys, customerToken: token) : nil,
-            // What has ended ends at once: these tests let months pass in one step.
-            store: other ?? store, life: life, time: otherTime ?? time, offline: OfflineLimit(leeway: 0))
+            store: other ?? store, life: life, time: otherTime ?? time, offline: offline)
         if isSignedIn { await engine.signIn(PurchaseCustomer(id: customer)) }
         return engine
     }

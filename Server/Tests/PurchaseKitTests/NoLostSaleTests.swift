@@ -221,7 +221,7 @@ struct NoLostSaleTests {
             try await engine.signIn(customer) { guestID, customerID in
                 #expect(guestID == guest.id)
                 await caller.didVerify(waiting, isValid: true)
-                try await world.merge(guestID, into: customerID)
+                return try await world.merge(guestID, into: customerID)
             }
             _ = try await device.sell("pro")
             let second = try #require(try await device.simulated.unfinished().first { $0.productID == "pro" })

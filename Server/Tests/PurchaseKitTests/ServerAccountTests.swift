@@ -4,6 +4,7 @@ import KitTestSupport
 import NIOCore
 import PurchaseAPI
 import PurchaseKit
+import PurchaseLedger
 import PurchaseMessages
 import ServerTestSupport
 import Synchronization
@@ -30,6 +31,29 @@ struct ServerAccountTests {
             await second.refreshEntitlements()
             #expect(try await second.balance(of: "coins") == 10)
             #expect(try await second.entitlements().isActive("pro"))
+        }
+    }
+
+    @Test("8.2 On a new phone without a login, a tap on Restore brings what a guest bought, and a look does not")
+    func newPhone() async throws {
+        var app = KitWorld.app
+        app.guestRestore = .move
+        try await KitWorld.run(app) { world in
+            let device = try await world.device()
+            let first = try await device.engine(isSignedIn: false)
+            let guest = try await first.signInAsGuest()
+            #expect(await first.buy("monthly").code == "granted")
+            // Neither the record nor the guest moved.
+            let second = try await device.engine(isSignedIn: false, store: device.otherStore)
+            #expect(try await second.signInAsGuest() != guest)
+            await second.refreshEntitlements()
+            #expect(try await second.active().isEmpty)
+            #expect(await second.restore().granted.map(\.productID) == ["monthly"])
+            #expect(try await second.entitlements().isActive("pro"))
+            await first.refreshEntitlements(evenIfKnown: true)
+            #expect(try await first.active().isEmpty)
+            // A month is between two such restores.
+            #expect(await first.restore().refused.values.map(\.code.rawValue) == ["already_claimed"])
         }
     }
 

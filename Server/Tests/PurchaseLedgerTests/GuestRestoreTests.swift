@@ -152,6 +152,9 @@ struct GuestRestoreTests {
                 let isTaken = one.code == "accepted"
                 #expect(isTaken ? codes == ["accepted"] : codes != ["accepted"], "\(one.name): \(codes)")
                 #expect(outcome.ownsPurchase == isTaken, "\(one.name)")
+                let isAsked = one.policy == .move && one.isRequested && !isTaken
+                if outcome.needsAppTransaction { #expect(isAsked, "\(one.name)") }
+                if one.name == "no app transaction" { #expect(outcome.needsAppTransaction) }
                 let transferred = try await world.events().dropFirst(events.count).filter { $0 == "transferred" }
                 #expect(transferred.count == (isTaken ? 2 : 0), "\(one.name)")
                 if isTaken { try await world.rebuilt() }
@@ -191,6 +194,44 @@ struct GuestRestoreTests {
             for (isRequested, code) in [(false, "already_claimed"), (true, "accepted")] {
                 let outcome = try await Self.restore("bob", evidence, isRequested: isRequested, nil, world)
                 #expect(outcome.purchases.map(\.code) == [code])
+            }
+            try await world.rebuilt()
+        }
+    }
+
+    @Test("A tap on Restore that waits for the App Store takes over as if it had not, and never joins a quiet look")
+    func waits() async throws {
+        try await LedgerWorld.with {
+            ($0.mode, $0.guestRestore) = (.apple, .move)
+        } _: { world in
+            let receipt = try LedgerWorld.receipt([
+                .nonConsumable(productID: LedgerWorld.pro, transactionID: "901", purchaseDate: MintedWorld.moment)
+            ])
+            let proof = try Self.appTransaction(Self.date(world), environment: "Sandbox")
+            func restore(_ isRequested: Bool, _ proof: [UInt8]?) async throws -> UUID {
+                let outcome = try await Self.restore(Self.guest(2), receipt, isRequested: isRequested, proof, world)
+                #expect(outcome.purchases.map(\.code) == ["app_store_pending"] && !outcome.needsAppTransaction)
+                return try #require(outcome.waiting.first).claim
+            }
+            let quiet = try await restore(false, nil)
+            let bare = try await restore(true, nil)
+            let tap = try await restore(true, proof)
+            #expect(Set([quiet, bare, tap]).count == 3)
+            #expect(try await restore(true, proof) == tap)
+            // The other device of this Apple Account was quicker.
+            let signed = try LedgerWorld.signed("901", product: LedgerWorld.pro, kind: .nonConsumable) {
+                ($0.environment, $0.appTransactionID) = ("Sandbox", Self.download)
+            }
+            let claim = try await Self.claim(Self.guest(1), isGuest: true, product: LedgerWorld.pro, signed, world)
+            #expect(claim.code == "accepted")
+            world.clock.advance(seconds: 7200)
+            for (one, code) in [(quiet, "already_claimed"), (bare, "already_claimed"), (tap, "accepted")] {
+                guard case .restored(let outcome) = try await world.answer(one, LedgerWorld.agreement()) else {
+                    Issue.record("\(code) was not decided")
+                    continue
+                }
+                #expect(outcome.purchases.map(\.code) == [code])
+                #expect(outcome.needsAppTransaction == (one == bare))
             }
             try await world.rebuilt()
         }

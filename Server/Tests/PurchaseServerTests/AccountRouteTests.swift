@@ -195,6 +195,8 @@ struct AccountRouteTests {
                 let answer = try await world.send(.post, "/v1/restores", request, as: .client)
                     .message(RestoreAnswer.self)
                 #expect(answer.purchases.map(\.code) == [code])
+                let isMissing = requested == true && appTransaction != proof
+                #expect(answer.needsAppTransaction == (isMissing ? true : nil))
                 #expect(answer.account?.named.map(\.state) == (code == "accepted" ? [.active] : []))
             }
             let former = try await Self.me(Self.guest(1), world).message(EntitlementList.self)

@@ -14,9 +14,7 @@ public struct DeviceVerifier: Sendable {
     ///   - device: names this device.
     ///   - anchors: certificates to trust. Others than Apple's belong into test builds.
     public init(app: AppIdentity, device: any DeviceIdentity, anchors: [TrustAnchor] = TrustAnchor.apple) {
-        verifier = PurchaseVerifier(anchors: anchors)
-        self.app = app
-        self.device = device
+        (self.app, self.device, verifier) = (app, device, PurchaseVerifier(anchors: anchors))
     }
 
     public enum Verdict: Sendable {
@@ -142,9 +140,7 @@ public struct AppIdentity: Sendable {
     public init(
         bundleID: String, version: String, environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     ) {
-        self.bundleID = bundleID
-        self.version = version
-        self.environments = environments
+        (self.bundleID, self.version, self.environments) = (bundleID, version, environments)
     }
 }
 

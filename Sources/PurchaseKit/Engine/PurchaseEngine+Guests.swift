@@ -1,8 +1,9 @@
 import Foundation
 
 extension PurchaseEngine {
-    /// Asks the app's backend to merge a guest into a customer.
-    public typealias HandOver = @Sendable (_ guestID: String, _ customerID: String) async throws -> Void
+    /// Asks the app's backend to merge a guest into a customer, and returns who has the guest's purchases: `into` of
+    /// the server's answer.
+    public typealias HandOver = @Sendable (_ guestID: String, _ customerID: String) async throws -> String
 
     /// Signs in a customer without a login, as an app without one does at its launch. The id is random, made once, and
     /// kept until its purchases are handed to a customer with a login. An engine that nobody signed in to does the same
@@ -56,26 +57,27 @@ extension PurchaseEngine {
     ///
     /// A client key may not merge customers, so your backend does: it knows that the caller is this customer, and asks
     /// the purchase server with `POST /v1/customers/{guest}/merge`. Each answer with the status 200 means that it is
-    /// done, also if it was merged before or the server does not know the guest (`merged: false`), and so is 404 with
-    /// `customer_unknown`: the server knows neither. If it fails, the guest stays signed in and is kept, and nothing is
-    /// lost: call it again.
+    /// done, also if the server does not know the guest, and so is 404 with `customer_unknown`: the server knows
+    /// neither. If an earlier login of somebody else, whose answer was lost, merged the guest, `into` names them, and
+    /// nobody else sees the purchases. If it fails, the guest stays signed in, and nothing is lost: call it again.
     ///
     /// A request for the guest that was still on its way may bind a purchase to them afterwards. The engine then asks
     /// again, until it is done: with this closure while the app runs, and at the next such login of this customer.
     ///
     /// - Parameters:
     ///   - customer: the customer.
-    ///   - merge: asks your backend to merge the first customer into the second; not called if there is no guest, or
-    ///     if the guest has neither a purchase nor one that waits or was begun.
+    ///   - merge: asks your backend to merge the first customer into the second, and returns `into`; not called if
+    ///     there is no guest, or if the guest has neither a purchase nor one that waits or was begun.
     /// - Throws: the error of `merge`, or `PurchaseError` with the code `store_failed`.
     public func signIn(
         _ customer: PurchaseCustomer, handingOver merge: @escaping HandOver
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
-            if record.knows(guest.id) || record.isGuestMoved == true { try await merge(guest.id, customer.id) }
+            let isKnown = record.knows(guest.id) || record.isGuestMoved == true
+            let survivor = isKnown ? try await merge(guest.id, customer.id) : customer.id
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
-            try change { $0.hand(from: guest.id, to: customer.id) }
+            try change { $0.hand(from: guest.id, to: survivor) }
             if askedAbout.contains(guest.id) { noteLateRequest(of: guest.id) }
             startedInThisRun = startedInThisRun.map { record.current($0) }
             // If it stays, the record knows that they were handed over. Another device may have put its own guest
@@ -118,14 +120,15 @@ extension PurchaseEngine {
         defer { isHandingOver = false }
         for guest in guests {
             do {
-                try await handOver.merge(guest, id)
+                let survivor = try await handOver.merge(guest, id)
+                try change { record in
+                    record.unmerged?.removeAll { $0 == guest }
+                    record.merged?[guest] = survivor
+                    record.lastPass = nil
+                }
             } catch {
                 emit(.failedOutside(PurchaseError(.connectionFailed, error), nil))
                 return false
-            }
-            _ = changes { record in
-                record.unmerged?.removeAll { $0 == guest }
-                record.lastPass = nil
             }
         }
         // What was refused because the guest had it.

@@ -2,12 +2,6 @@ import Foundation
 import PurchaseMessages
 import PurchaseVerification
 
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
-
 /// The look at the current evidence, without a password prompt: what another device bought or renewed, and what was
 /// there before the app was installed again.
 extension PurchaseEngine {
@@ -134,7 +128,7 @@ extension PurchaseEngine {
         var (isWhole, hasAccount) = (true, false)
         do {
             for (request, _) in requests(proofs, of: customerID, \.evidence) where isWhole {
-                let decision = try await asking(about: customerID) { try await $0.restore(request) }
+                let decision = try await send(request, isRequested: false)
                 guard case .accepted(let answer, let signedAt) = decision else {
                     isWhole = false
                     continue
@@ -179,7 +173,7 @@ extension PurchaseEngine {
             guard !others.contains(where: { $0 != customerID }),
                 case .appReceipt(let receipt)? = await loadedReceipt()
             else { return [] }
-            let digest = SHA256.hash(data: receipt).prefix(8).map { "\($0)" }.joined(separator: ".")
+            let digest = receipt.sha256.prefix(8).map { "\($0)" }.joined(separator: ".")
             guard !receipt.isEmpty else { return [] }
             let verified = await gather(.appReceipt(receipt), for: nil).verified
             return [Proof(evidence: .appReceipt(receipt), version: digest, verified: verified)]

@@ -70,6 +70,7 @@ extension PurchaseEngine {
                 record.entry(key)
                 ?? OutboxEntry(
                     transaction: transaction, customerID: customer?.id, wasStarted: false, arrivedAt: time.now)
+            entry.isRequested = true
             // The customer asked for it, so the refresh that a restore of the original API makes has taken place
             // already.
             let gathered = await evidence(for: transaction, mayRefresh: false)
@@ -88,9 +89,7 @@ extension PurchaseEngine {
             }
         }
         if server != nil, !proofs.isEmpty, let customerID = customer?.id {
-            let appTransaction = await queue.appTransaction(refreshes: isGuest(customerID) ?? false)
-            for (var request, group) in requests(proofs, of: customerID, \.evidence) {
-                (request.requested, request.appTransaction) = (true, appTransaction)
+            for (request, group) in requests(proofs, of: customerID, \.evidence) {
                 decided += await decide(group.flatMap(\.entries), request)
             }
         }
@@ -135,6 +134,25 @@ extension PurchaseEngine {
             + receipts.map { (restoreRequest(of: customerID, evidence($0).receiptData, nil), [$0]) }
     }
 
+    /// Asks for a restore. One that the customer asked for may take over what a guest of this Apple Account bought: if
+    /// the server then needs a newer app transaction, the App Store signs one, which may ask for a password.
+    func send(
+        _ request: RestoreRequest, isRequested: Bool, mayRefresh: Bool = false
+    ) async throws -> PurchaseConnection.Decision<RestoreAnswer> {
+        var request = request
+        if isRequested {
+            (request.requested, request.appTransaction) = (true, await queue.appTransaction(refreshes: false))
+        }
+        let sent = request
+        let decision = try await asking(about: sent.customerID) { try await $0.restore(sent) }
+        guard mayRefresh, case .accepted(let answer, _) = decision, answer.needsAppTransaction == true,
+            let new = await queue.appTransaction(refreshes: true), new != sent.appTransaction
+        else { return decision }
+        request.appTransaction = new
+        let again = request
+        return try await asking(about: again.customerID) { try await $0.restore(again) }
+    }
+
     /// How to decide about a transaction, and store it.
     private typealias Decide = (inout OutboxEntry) -> Step
 
@@ -150,7 +168,7 @@ extension PurchaseEngine {
     ) async -> [(entry: OutboxEntry, decide: Decide)] {
         let result: Result<PurchaseConnection.Decision<RestoreAnswer>, PurchaseError>
         do {
-            result = .success(try await asking(about: request.customerID) { try await $0.restore(request) })
+            result = .success(try await send(request, isRequested: true, mayRefresh: true))
         } catch {
             result = .failure(PurchaseError(.connectionFailed, error))
         }

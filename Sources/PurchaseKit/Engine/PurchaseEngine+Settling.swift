@@ -220,7 +220,7 @@ extension PurchaseEngine {
         guard let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
         guard entry.wasStarted, !entry.isWithdrawn else {
             let request = restoreRequest(of: customerID, evidence.receiptData, evidence.signedTransaction.map { [$0] })
-            switch try await asking(about: customerID, { try await $0.restore(request) }) {
+            switch try await send(request, isRequested: entry.isRequested ?? false) {
             case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
             case .accepted(let answer, let signedAt):
                 return ServerDecision(

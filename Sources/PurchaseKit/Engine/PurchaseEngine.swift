@@ -461,8 +461,6 @@ public struct OfflineLimit: Sendable, Equatable {
 
     /// The usual limits: 30 days for what has an end, none for the rest, and a day for the news of a renewal.
     public init(subscriptions: Double = 30 * 86_400, others: Double? = nil, leeway: Double = 86_400) {
-        self.subscriptions = subscriptions
-        self.others = others
-        self.leeway = leeway
+        (self.subscriptions, self.others, self.leeway) = (subscriptions, others, leeway)
     }
 }

@@ -81,13 +81,9 @@ public struct PurchaseReport: Sendable, Equatable {
     public let attempt: Int?
 
     /// A report, for the tests of an app.
-    public init(
-        _ transactionID: String?, _ productID: String, submissionID: String? = nil, attempt: Int? = nil
-    ) {
-        self.transactionID = transactionID
-        self.productID = productID
-        self.submissionID = submissionID
-        self.attempt = attempt
+    public init(_ transactionID: String?, _ productID: String, submissionID: String? = nil, attempt: Int? = nil) {
+        (self.transactionID, self.productID) = (transactionID, productID)
+        (self.submissionID, self.attempt) = (submissionID, attempt)
     }
 
     init(_ transaction: PaymentTransaction) { self.init(transaction.transactionID, transaction.productID) }

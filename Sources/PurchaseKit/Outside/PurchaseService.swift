@@ -13,10 +13,7 @@ public struct ServiceRequest: Sendable, Equatable {
     public var body: [UInt8]
 
     public init(method: String = "POST", path: String, headers: [String: String], body: [UInt8]) {
-        self.method = method
-        self.path = path
-        self.headers = headers
-        self.body = body
+        (self.method, self.path, self.headers, self.body) = (method, path, headers, body)
     }
 }
 
@@ -32,8 +29,6 @@ public struct ServiceAnswer: Sendable, Equatable {
     public static let largestBody = 4 << 20
 
     public init(status: Int, headers: [String: String], body: [UInt8]) {
-        self.status = status
-        self.headers = headers
-        self.body = body
+        (self.status, self.headers, self.body) = (status, headers, body)
     }
 }

@@ -59,10 +59,7 @@ public struct PurchasePeriod: Sendable, Hashable, Codable {
 
     public enum Unit: String, Sendable, Hashable, Codable { case day, week, month, year }
 
-    public init(_ count: Int, _ unit: Unit) {
-        self.count = count
-        self.unit = unit
-    }
+    public init(_ count: Int, _ unit: Unit) { (self.count, self.unit) = (count, unit) }
 
     /// When a number of such periods end that begin at a date, in UTC.
     func end(after periods: Int, from date: Date) -> Date {

@@ -36,9 +36,7 @@ public struct FilePurchaseStore: PurchaseStore {
     ///   - key: the key of the HMAC, of 32 random bytes.
     ///   - isInBackups: whether the files are part of the device's backups, so that a new phone keeps consumables.
     public init(file: URL, key: SymmetricKey, isInBackups: Bool = true) {
-        self.file = file
-        self.key = key
-        self.isInBackups = isInBackups
+        (self.file, self.key, self.isInBackups) = (file, key, isInBackups)
     }
 
     public func read() throws -> [UInt8]? {
@@ -156,4 +154,8 @@ public struct FilePurchaseStore: PurchaseStore {
     private static func failure(_ action: String) -> PurchaseError {
         PurchaseError(.storeFailed, expected: "to \(action) the file", found: String(cString: strerror(errno)))
     }
+}
+
+extension Sequence<UInt8> {
+    var sha256: [UInt8] { Array(SHA256.hash(data: Data(self))) }
 }

@@ -11,6 +11,8 @@ struct OutboxEntry: Codable, Equatable {
     /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer
     /// code.
     var wasStarted: Bool
+    /// Whether the customer asked for its restore, which then is not forgotten while it waits.
+    var isRequested: Bool?
     /// The transaction of the evidence that proves it; another one for a restored transaction of the original API.
     var provenID: String?
     /// When it arrived, by the device's clock.

@@ -25,16 +25,11 @@ struct StoredEntitlement: Codable, Equatable {
     var counts: Bool { isActive || state == EntitlementMessage.State.consumed.rawValue }
 
     init(_ message: EntitlementMessage, of customerID: String, signedAt: Date) {
-        self.customerID = customerID
-        productID = message.productID
-        environment = message.environment.rawValue
-        state = message.state.rawValue
-        reason = message.reason?.rawValue
+        (self.customerID, productID, self.signedAt) = (customerID, message.productID, signedAt)
+        (environment, state) = (message.environment.rawValue, message.state.rawValue)
+        (reason, balance, transactionID) = (message.reason?.rawValue, message.balance, message.transactionID)
         until = message.until.flatMap { AppStoreTime($0)?.date }
-        balance = message.balance
-        transactionID = message.transactionID
         renewal = message.renewal.flatMap { PurchaseRenewal($0) }
-        self.signedAt = signedAt
     }
 
     /// The entitlements of an answer, one for each product and environment. Purchases of one product can be of several

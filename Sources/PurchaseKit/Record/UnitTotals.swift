@@ -1,14 +1,8 @@
 import Foundation
 
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
-
 extension PurchaseKey {
     /// A short name of the transaction, for long lists.
-    var digest: String { Data(SHA256.hash(data: Data(transactionID.utf8)).prefix(8)).base64EncodedString() }
+    var digest: String { Data(transactionID.utf8.sha256.prefix(8)).base64EncodedString() }
 }
 
 extension PurchaseRecord {

@@ -65,8 +65,7 @@ public struct PurchaseSnapshot: Sendable, Codable, Equatable {
     public var writtenAt: Date
 
     public init(entitlements: [PurchaseEntitlement], writtenAt: Date) {
-        self.entitlements = entitlements
-        self.writtenAt = writtenAt
+        (self.entitlements, self.writtenAt) = (entitlements, writtenAt)
     }
 
     /// Whether a product or a named entitlement may be used at a moment: a widget's timeline asks for moments to come.

@@ -1,12 +1,6 @@
 import Foundation
 import PurchaseMessages
 
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
-
 /// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request;
 /// there is no way to switch that off.
 public struct PurchaseConnection: Sendable {
@@ -89,7 +83,7 @@ public struct PurchaseConnection: Sendable {
         _ method: String, _ path: String, _ body: [UInt8], _ more: [String: String] = [:]
     ) async throws -> Decision<Answer> {
         let nonce = Self.nonce()
-        let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: body)))
+        let digest = ContentDigest.text(sha256: body.sha256)
         let request = ServiceRequest(
             method: method, path: path,
             headers: more.merging([

@@ -61,5 +61,5 @@ struct SignedAnswer: Sendable {
         return parameters.created
     }
 
-    private var contentDigest: String { ContentDigest.text(sha256: Array(SHA256.hash(data: body))) }
+    private var contentDigest: String { ContentDigest.text(sha256: body.sha256) }
 }

@@ -20,8 +20,7 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
         productID: String, environment: String? = nil, isActive: Bool, until: Date? = nil, balance: Int64? = nil,
         renewal: PurchaseRenewal? = nil, source: Source = .device, names: [String]? = nil
     ) {
-        self.names = names
-        (self.productID, self.environment, self.isActive) = (productID, environment, isActive)
+        (self.productID, self.environment, self.isActive, self.names) = (productID, environment, isActive, names)
         (self.until, self.balance, self.renewal, self.source) = (until, balance, renewal, source)
     }
 
@@ -59,8 +58,7 @@ public struct PurchaseKey: Sendable, Codable, Hashable {
     public var transactionID: String
 
     public init(environment: String?, transactionID: String) {
-        self.environment = environment
-        self.transactionID = transactionID
+        (self.environment, self.transactionID) = (environment, transactionID)
     }
 
     /// Whether both are the same transaction, as far as their environments are known.
@@ -85,7 +83,6 @@ public struct PurchaseCustomer: Sendable, Codable, Equatable {
     public var appAccountToken: UUID?
 
     public init(id: String, appAccountToken: UUID? = nil) {
-        self.id = id
-        self.appAccountToken = appAccountToken
+        (self.id, self.appAccountToken) = (id, appAccountToken)
     }
 }

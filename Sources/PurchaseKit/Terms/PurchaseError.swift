@@ -20,24 +20,18 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         public var domain: String
         public var code: Int
 
-        public init(domain: String, code: Int) {
-            self.domain = domain
-            self.code = code
-        }
+        public init(domain: String, code: Int) { (self.domain, self.code) = (domain, code) }
     }
 
     public init(_ code: Code, expected: String? = nil, found: String? = nil, detail: String? = nil) {
-        self.code = code
-        self.expected = expected
-        self.found = found
+        (self.code, self.expected, self.found) = (code, expected, found)
         self.detail = detail ?? code.sentence
     }
 
     public init(_ error: VerificationError) {
-        code = Code(rawValue: error.code.rawValue)
-        expected = error.expected
-        found = error.found
-        detail = error.code.sentence
+        self.init(
+            Code(rawValue: error.code.rawValue), expected: error.expected, found: error.found,
+            detail: error.code.sentence)
     }
 
     /// An error from outside the kit, with its domain and code; its description becomes the found fact. An error of the

@@ -91,14 +91,9 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
 
     init?(_ info: SignedRenewalInfo) {
         guard let signedAt = info.signedDate else { return nil }
-        var offer: OfferMessage?
-        if info.offerType != nil || info.offerIdentifier != nil || info.offerDiscountType != nil
-            || info.offerPeriod != nil
-        {
-            offer = OfferMessage(
-                type: info.offerType?.rawValue, identifier: info.offerIdentifier,
-                discountType: info.offerDiscountType?.rawValue, period: info.offerPeriod)
-        }
+        let offer = OfferMessage(
+            type: info.offerType?.rawValue, identifier: info.offerIdentifier,
+            discountType: info.offerDiscountType?.rawValue, period: info.offerPeriod)
         self.init(
             RenewalMessage(
                 autoRenew: info.autoRenewStatus.flatMap { [.on, .off].contains($0) ? $0 == .on : nil },
@@ -106,7 +101,8 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
                 currency: info.currency, graceUntil: info.gracePeriodExpiresDate?.description,
                 billingRetry: info.isInBillingRetryPeriod,
                 priceConsent: info.priceIncreaseStatus.flatMap { RenewalMessage.PriceConsent(number: $0.rawValue) },
-                intent: info.expirationIntent.map { RenewalMessage.Intent(number: $0.rawValue) }, offer: offer,
+                intent: info.expirationIntent.map { RenewalMessage.Intent(number: $0.rawValue) },
+                offer: offer == OfferMessage() ? nil : offer,
                 commitment: info.commitmentInfo.flatMap { CommitmentMessage(signed: $0) },
                 signedAt: signedAt.description))
     }

@@ -49,6 +49,7 @@ struct RestoreRoutes {
         // The body is no longer held here: a restore can wait for the App Store.
         let outcome = try await api.restore(examined)
         var answer = RestoreAnswer(outcome, customerID: wanted.customerID)
+        if outcome.needsAppTransaction { answer.needsAppTransaction = true }
         answer.account = try await api.account(
             of: wanted.customerID, app: caller.app.id, isWanted: wanted.account, isOwner: outcome.ownsPurchase,
             isGuest: wanted.guest)

@@ -111,9 +111,11 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         var restore = RestoreSubmission(
             app: claim.app, customerID: claim.details.customer ?? "", evidence: [claim.evidence ?? []])
         (restore.keyID, restore.sourceAddress) = (claim.details.keyID, claim.details.sourceAddress)
-        restore.isRequested = claim.details.transfer == TransferPolicy.move.rawValue
-        let waited = ExaminedRestore(submission: restore, evidence: [examined.evidence].compactMap(\.self))
-        let outcome = try RestorePurchases(waited, answered: answered).perform(transaction)
+        let takeOver = claim.details.takeOver
+        restore.isRequested = takeOver != nil || claim.details.transfer == TransferPolicy.move.rawValue
+        var examinedRestore = ExaminedRestore(submission: restore, evidence: [examined.evidence].compactMap(\.self))
+        examinedRestore.waited = takeOver
+        let outcome = try RestorePurchases(examinedRestore, answered: answered).perform(transaction)
         guard let id = outcome.entries.last,
             let entry = try JournalTable(connection: transaction.connection).row(id: id)
         else { throw LedgerStorageError(.other, "the decision about \(claim.id.text) has no entry") }

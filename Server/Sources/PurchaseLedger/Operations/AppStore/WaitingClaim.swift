@@ -162,13 +162,13 @@ extension LedgerTransaction {
         return isOpen ? nil : decision
     }
 
-    /// The waiting claim with the same evidence, customer and fields.
+    /// The waiting claim with the same evidence, customer and fields, that may take as much from others.
     func claimThatWaits(
         like details: ClaimDetails, evidence: Int64, customer: CustomerRow
     ) throws(LedgerStorageError) -> (entry: JournalRow, nextAt: Timestamp?)? {
         for row in try AppStoreClaimsTable(connection: connection).waiting(evidence: evidence, customer: customer.key) {
             guard let entry = try JournalTable(connection: connection).row(key: row.entryKey),
-                let known = try entry.details.map(ClaimDetails.init(encoded:)), known.isSame(as: details)
+                let known = try entry.details.map(ClaimDetails.init(encoded:)), known.covers(details)
             else { continue }
             return (entry, try WorkTable(connection: connection).row(row.work)?.nextAt)
         }
@@ -189,12 +189,15 @@ extension LedgerTransaction {
 }
 
 extension ClaimDetails {
-    /// Whether two claims of one customer with the same evidence have the same fields.
-    fileprivate func isSame(as other: ClaimDetails) -> Bool {
+    /// Whether two claims of one customer with the same evidence have the same fields, and the other one may transfer
+    /// no more: a tap on Restore does not join a quiet look.
+    fileprivate func covers(_ other: ClaimDetails) -> Bool {
         func isSame(_ left: String?, _ right: String?) -> Bool {
             left.map { ExactText($0) } == right.map { ExactText($0) }
         }
         return isRestore == other.isRestore && isSame(productID, other.productID) && quantity == other.quantity
             && isSame(transactionID, other.transactionID) && isSame(order, other.order)
+            && (transfer == other.transfer || other.transfer == TransferPolicy.deny.rawValue)
+            && (takeOver == other.takeOver || other.takeOver == nil)
     }
 }

@@ -6,7 +6,7 @@ import struct Foundation.UUID
 struct WaitingRestore {
     let transaction: LedgerTransaction
     let app: RegistryApp
-    let submission: RestoreSubmission
+    let restore: ExaminedRestore
     let evidence: ExaminedEvidence
     let customer: CustomerRow
     /// A recent refusal by the App Store.
@@ -14,7 +14,7 @@ struct WaitingRestore {
 
     /// - Returns: `nil` if the evidence can be decided now.
     init?(
-        of evidence: ExaminedEvidence, _ submission: RestoreSubmission, _ customer: CustomerRow,
+        of evidence: ExaminedEvidence, _ restore: ExaminedRestore, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ app: RegistryApp
     ) throws(LedgerStorageError) {
         guard app.settings.mode == .apple else { return nil }
@@ -26,7 +26,7 @@ struct WaitingRestore {
         let recent = try transaction.recentAnswer(on: evidence, customer: customer)
         if let recent, recent.rejection.map(\.isWithoutEffect) != true { return nil }
         refusal = recent
-        (self.transaction, self.app, self.submission) = (transaction, app, submission)
+        (self.transaction, self.app, self.restore) = (transaction, app, restore)
         (self.evidence, self.customer) = (evidence, customer)
     }
 
@@ -36,12 +36,14 @@ struct WaitingRestore {
             outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen, isReplayed: true)
             return
         }
+        let submission = restore.submission
         let kept = try transaction.keep(evidence.stored, app: app, keyID: submission.keyID)
         let pending = Rejection(.appStorePending)
         let details = ClaimDetails(
             isRestore: true, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
             customer: submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
             guest: transaction.newGuest == nil ? nil : true,
+            takeOver: restore.takeOver(under: app.settings, at: transaction.now),
             transfer: submission.transfer(under: app.settings).rawValue, outcomes: [], appStore: .waits
         ).bounded()
         if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {

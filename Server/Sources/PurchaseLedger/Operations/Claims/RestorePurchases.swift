@@ -42,11 +42,12 @@ public struct RestorePurchases: LedgerOperation {
         guard done.count < examined.evidence.count || examined.evidence.isEmpty else {
             // Nothing is written, not even the customer.
             guard let known = try transaction.customer(examined.submission.customerID, app) else {
-                return outcome.completed(with: [], examined.evidence)
+                return outcome.completed(with: [], examined, app, at: transaction.now)
             }
             outcome.mergedInto = known.survivor(of: examined.submission.customerID)
             return outcome.completed(
-                with: try EntitlementsOfCustomer.current(transaction, app, customer: known), examined.evidence)
+                with: try EntitlementsOfCustomer.current(transaction, app, customer: known), examined, app,
+                at: transaction.now)
         }
         try transaction.load(examined.evidence, claimedFor: app)
         let customer = try transaction.customerToWrite(
@@ -73,7 +74,8 @@ public struct RestorePurchases: LedgerOperation {
         }
         try transaction.entitlements.explainRest()
         return outcome.completed(
-            with: try EntitlementsOfCustomer.current(transaction, app, customer: customer), examined.evidence)
+            with: try EntitlementsOfCustomer.current(transaction, app, customer: customer), examined, app,
+            at: transaction.now)
     }
 
     /// Counts the genuine pieces that are beyond the daily budget.
@@ -133,7 +135,7 @@ public struct RestorePurchases: LedgerOperation {
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]
     ) throws -> IdlePiece? {
         let (evidence, submission) = (examined.evidence[index], examined.submission)
-        if answered == nil, let waiting = try WaitingRestore(of: evidence, submission, customer, transaction, app) {
+        if answered == nil, let waiting = try WaitingRestore(of: evidence, examined, customer, transaction, app) {
             try waiting.write(&outcome, &seen)
             return nil
         }

@@ -36,6 +36,8 @@ public struct ExaminedRestore: Sendable {
     let evidence: [ExaminedEvidence]
     /// The app transaction of the request, if it is one.
     var appTransaction: ExaminedEvidence?
+    /// What it might take over when it began to wait for the App Store.
+    var waited: GuestRestore?
 
     /// The reason of each piece that failed verification.
     public var rejections: [Rejection] { (evidence + [appTransaction].compactMap(\.self)).compactMap(\.rejection) }
@@ -43,7 +45,7 @@ public struct ExaminedRestore: Sendable {
     /// Present if the restore may take purchases over from guests.
     func takeOver(under app: RegisteredApp, at now: Timestamp) -> GuestRestore? {
         guard submission.isRequested, app.guestRestore == .move else { return nil }
-        return GuestRestore(appTransaction: appTransaction?.appTransaction(of: app, at: now))
+        return waited ?? GuestRestore(appTransaction: appTransaction?.appTransaction(of: app, at: now))
     }
 }
 
@@ -156,6 +158,8 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var counted = 0
     /// Whether the customer owns one of the purchases.
     public var ownsPurchase = false
+    /// Whether an app transaction of the last hour might let the restore take over what was refused.
+    public var needsAppTransaction = false
     /// The entries that were written.
     var entries: [UUID] = []
 }
@@ -165,11 +169,17 @@ extension RestoreOutcome {
     ///
     /// - Parameters:
     ///   - entitlements: all entitlements of the customer.
-    ///   - evidence: the pieces, in the order of the request.
-    func completed(with entitlements: [Entitlement], _ evidence: [ExaminedEvidence]) -> RestoreOutcome {
+    ///   - restore: the pieces, in the order of the request.
+    func completed(
+        with entitlements: [Entitlement], _ restore: ExaminedRestore, _ app: RegistryApp, at now: Timestamp
+    ) -> RestoreOutcome {
         var outcome = self
         outcome.refused.sort { $0.index < $1.index }
-        RestoreOrder.sort(&outcome.purchases, by: evidence)
+        RestoreOrder.sort(&outcome.purchases, by: restore.evidence)
+        let isOfAnother = [DecisionCode.alreadyClaimed, .appAccountTokenMismatch].map(\.rawValue)
+        if let terms = restore.takeOver(under: app.settings, at: now), terms.appTransaction == nil {
+            outcome.needsAppTransaction = purchases.contains { isOfAnother.contains($0.code) }
+        }
         outcome.entitlements = entitlements.filter { entitlement in
             purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
         }

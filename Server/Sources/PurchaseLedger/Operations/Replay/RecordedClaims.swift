@@ -125,8 +125,9 @@ extension ReplayStep {
             return .every(
                 .init(customer: customer, order: parties.order, transfer: recorded.transfer, isImported: true))
         }
-        let submission = RestoreSubmission(app: leaf.app, customerID: "", evidence: [])
-        if !isAnswered, try WaitingRestore(of: evidence, submission, customer, transaction, app) != nil {
+        let restore = ExaminedRestore(
+            submission: RestoreSubmission(app: leaf.app, customerID: "", evidence: []), evidence: [])
+        if !isAnswered, try WaitingRestore(of: evidence, restore, customer, transaction, app) != nil {
             recorded.difference = DecisionCode.appStorePending.rawValue
             return .nothing
         }
