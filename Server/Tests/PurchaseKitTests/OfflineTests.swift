@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import KitTestSupport
 import PurchaseKit
+import Synchronization
 import Testing
 
 /// What counts without the server, and when the clock jumps.
@@ -52,6 +53,39 @@ struct OfflineTests {
             #expect(try await active() == ["monthly"])
             device.time.set(20 * 366 * 86_400 + 40 * 86_400)
             #expect(try await active().isEmpty)
+        }
+    }
+
+    @Test("A yearly subscription counts after the clock was years ahead, and nothing is signed anew until it renews")
+    func signedOnce() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: false)
+            #expect(await engine.buy("yearly").code == "granted")
+            func signed() async throws -> String {
+                let current = try await device.simulated.current()?.first?.signedTransaction
+                let claims = try #require(current).split(separator: ".")[1]
+                let text = claims.map { $0 == "-" ? "+" : $0 == "_" ? "/" : "\($0)" }.joined()
+                let data = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4))
+                return String(decoding: try #require(data), as: UTF8.self)
+            }
+            let bought = try await signed()
+            await engine.refreshEntitlements()
+            let years = 3.0 * 366 * 86_400
+            device.time.set(years)
+            device.queue.listsNothing.withLock { $0 = true }
+            await engine.refreshEntitlements()
+            #expect(try await engine.active().isEmpty)
+            device.time.set(-years)
+            device.queue.listsNothing.withLock { $0 = false }
+            try await world.pass(days: 90, device)
+            for one in [engine, try await device.engine(hasServer: false)] {
+                await one.refreshEntitlements()
+                #expect(try await one.active() == ["yearly"])
+            }
+            #expect(try await signed() == bought)
+            try await world.pass(days: 280, device)
+            #expect(try await signed() != bought)
         }
     }
 

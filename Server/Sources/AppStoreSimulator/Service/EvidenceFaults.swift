@@ -101,7 +101,8 @@ struct CertificateFault: CountedFault {
 }
 
 extension ServiceState {
-    /// Signs all evidence of a transaction, and records it for later requests of `verifyReceipt`.
+    /// Signs all evidence of a transaction, and records it for later requests of `verifyReceipt`. Signed data has the
+    /// date of the last change.
     /// - Parameters:
     ///   - version: of the transaction receipt.
     ///   - faults: the faults to apply; without them, the faults that were set for the next evidence apply.
@@ -113,11 +114,16 @@ extension ServiceState {
         let customer = try store.customer(transaction.customerID)
         let product = try store.product(transaction.productID, of: transaction.bundleID)
         let receipt = try store.receipt(of: app.bundleID, for: customer.customerID).containing(transaction, in: store)
-        let signed = try SignedTransactionTemplate(transaction, in: store, isForDevice: true)
+        var signed = try SignedTransactionTemplate(transaction, in: store, isForDevice: true)
+        keepDate(of: &signed, \.signedDate, transaction.transactionID)
         let renewalInfo = store.state.subscriptions[transaction.originalTransactionID].map {
             RenewalInfoTemplate(
                 $0, transaction: signed, currency: product.currency, signedDate: store.signingTime,
                 invitations: transaction.seats?.invitations)
+        }.map { template in
+            var template = template
+            keepDate(of: &template, \.signedDate, "renewal \(transaction.transactionID)")
+            return template
         }
         let appTransaction = AppTransactionTemplate(
             receipt, app: app, customer: customer, signedDate: store.signingTime)

@@ -10,6 +10,8 @@ struct ServiceState: Sendable {
     var settings = Settings()
     /// The requests of the last seconds; not stored.
     var limits = ServerAPILimits()
+    /// When the evidence that devices have was signed last, with a hash of its content; not stored.
+    private var signings: [String: (content: Int, date: Date?)] = [:]
     /// The moment when a fault asked for stale answers; not stored.
     var frozen: FrozenStore?
     /// The number of changes of content since the simulator started. Time alone does not count.
@@ -38,7 +40,7 @@ struct ServiceState: Sendable {
         let addresses = (settings.notifications.url, settings.notifications.sandboxAddress)
         settings = Settings()
         (settings.notifications.url, settings.notifications.sandboxAddress) = addresses
-        (limits, frozen) = (ServerAPILimits(), nil)
+        (limits, frozen, signings) = (ServerAPILimits(), nil, [:])
         setClock(world, rate: initialClock.rate)
     }
 
@@ -71,6 +73,19 @@ struct ServiceState: Sendable {
     /// Sets the clock to the store's time, after the store itself has moved.
     mutating func setClock(_ world: Date, rate: Double? = nil) {
         clock = StoreClock(storeTime: store.now, worldTime: world, rate: rate ?? clock.rate)
+    }
+
+    /// Gives evidence for a device the date of the last signing if nothing else in it has changed since: the App Store
+    /// does not sign it anew for each look.
+    /// - Parameter name: the evidence, which is otherwise the same at each look.
+    mutating func keepDate<Template: Hashable>(
+        of template: inout Template, _ date: WritableKeyPath<Template, Date?>, _ name: String
+    ) {
+        let signedAt = template[keyPath: date]
+        template[keyPath: date] = nil
+        let content = template.hashValue
+        if signings[name]?.content != content { signings[name] = (content, signedAt) }
+        template[keyPath: date] = signings[name]?.date
     }
 
     /// Takes the next fault for a kind of evidence.
