@@ -39,6 +39,11 @@ let package = Package(
         // For the tests of the package in Server/, which share the minted world and the reading of the corpus.
         .library(name: "TestSupport", targets: ["TestSupport"]),
     ],
+    traits: [
+        .trait(
+            name: "StoreKit27",
+            description: "Seats, their invitations, and billing plans: what needs the SDK of iOS 27.3, Xcode 27.3.")
+    ],
     dependencies: [
         // A range, because an exact version would make the graphs of other packages unsolvable.
         .package(url: "https://github.com/apple/swift-crypto", "4.5.2"..<"5.0.0")

@@ -11,8 +11,7 @@ public struct SimulatorQueue: PaymentQueue {
     ///   - store: the store.
     ///   - pause: the seconds between two looks for updates.
     public init(_ store: SimulatedStore, pause: Double = 0.2) {
-        self.store = store
-        self.pause = pause
+        (self.store, self.pause) = (store, pause)
     }
 
     public func updates() -> AsyncStream<PaymentTransaction> {
@@ -46,9 +45,12 @@ public struct SimulatorQueue: PaymentQueue {
     /// promotional or introductory offer: sandbox and TestFlight do. A purchase with an offer that the product does not
     /// have, or that the customer may not have, fails before the customer pays, so that they do not pay the full price.
     public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
+        guard payment.plan == nil else {
+            throw PurchaseError(.queueFailed, expected: "no billing plan", found: payment.productID)
+        }
         var body: [String: Any] = store.owner
         body["product_id"] = payment.productID
-        body["quantity"] = payment.quantity
+        body["quantity"] = payment.seats ?? payment.quantity
         if let token = payment.appAccountToken { body["app_account_token"] = token.uuidString }
         if let offer = payment.offer { body["offer_id"] = try await offerID(of: offer, for: payment.productID) }
         let paid: StoreAnswers.Payment
@@ -90,6 +92,11 @@ public struct SimulatorQueue: PaymentQueue {
             transactions += answer.transactions.map(\.payment)
         }
         return transactions
+    }
+
+    /// The one that the store makes beside a transaction; `nil` while the customer has none.
+    public func appTransaction(refreshes _: Bool) async -> String? {
+        try? await store.get(StoreAnswers.Queue.self, "app/current").transactions.first?.evidence.appTransaction
     }
 
     public func environment() async -> String? {

@@ -48,6 +48,7 @@ enum StoreAnswers {
     struct Evidence: Decodable, Sendable {
         let signedTransaction: String
         let signedRenewalInfo: String?
+        let appTransaction: String
     }
 
     struct Product: Decodable, Sendable {

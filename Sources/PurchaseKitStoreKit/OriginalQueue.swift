@@ -21,7 +21,6 @@
         private var withdrawalListeners: [UUID: AsyncStream<[String]>.Continuation] = [:]
         private var restoring: [CheckedContinuation<[PaymentTransaction], any Error>] = []
         private var restored: [PaymentTransaction] = []
-        private var productRequests: [ProductRequest] = []
         let kept = KeptTransactions<SKPaymentTransaction>()
         private let keptRefunds = KeptTransactions<StoreKit.Transaction>()
 
@@ -40,8 +39,7 @@
             queue: SKPaymentQueue = .default(), prefersSignedTransactions: Bool = true,
             shouldAddStorePayment: @escaping @Sendable (_ productID: String) -> Bool = { _ in true }
         ) {
-            self.queue = queue
-            self.prefersSignedTransactions = prefersSignedTransactions
+            (self.queue, self.prefersSignedTransactions) = (queue, prefersSignedTransactions)
             self.shouldAddStorePayment = shouldAddStorePayment
             super.init()
             queue.add(self)
@@ -96,7 +94,7 @@
             sent.quantity = payment.quantity
             sent.applicationUsername = payment.appAccountToken?.uuidString
             sent.simulatesAskToBuyInSandbox = payment.simulatesAskToBuyInSandbox
-            sent.paymentDiscount = try Self.discount(payment.offer)
+            sent.paymentDiscount = try Self.discount(payment)
             queue.add(sent)
             return .queued
         }
@@ -180,9 +178,12 @@
 
         // MARK: Helpers
 
-        /// A discount of the original API; it has no other offers.
-        private static func discount(_ offer: PaymentOffer?) throws -> SKPaymentDiscount? {
-            switch offer {
+        /// A discount of the original API; it has no other offers, no seats and no billing plans.
+        private static func discount(_ payment: PurchasePayment) throws -> SKPaymentDiscount? {
+            guard payment.seats == nil, payment.plan == nil else {
+                throw PurchaseError(.queueFailed, expected: "StoreKit 2", found: "seats or a billing plan")
+            }
+            switch payment.offer {
             case nil: return nil
             case .promotional(let id, let keyID, let nonce, let signature, let timestamp):
                 return SKPaymentDiscount(
@@ -268,8 +269,8 @@
 
         private func product(_ productID: String) async throws -> SKProduct {
             let request = ProductRequest(productID)
-            locked { $0.productRequests.append(request) }
-            defer { locked { own in own.productRequests.removeAll { $0 === request } } }
+            // StoreKit does not keep the delegate.
+            defer { withExtendedLifetime(request) {} }
             return try await request.product().value
         }
     }

@@ -27,8 +27,7 @@
         extension View {
             /// Shows Apple's page of the customer's subscriptions, and looks at the current evidence when it closes.
             public func manageSubscriptions(isPresented: Binding<Bool>, _ model: PurchaseModel) -> some View {
-                manageSubscriptionsSheet(isPresented: isPresented)
-                    .task(id: isPresented.wrappedValue) { await model.look(ifClosed: isPresented) }
+                manageSubscriptionsSheet(isPresented: isPresented).looks(isPresented, model)
             }
 
             /// Shows Apple's sheet that asks for a refund of a purchase, and looks at the current evidence when it
@@ -37,20 +36,38 @@
                 for transactionID: String, isPresented: Binding<Bool>, _ model: PurchaseModel
             ) -> some View {
                 refundRequestSheet(for: UInt64(transactionID) ?? 0, isPresented: isPresented)
-                    .task(id: isPresented.wrappedValue) { await model.look(ifClosed: isPresented) }
+                    .looks(isPresented, model)
             }
 
             /// Shows Apple's sheet for an offer code. What it gives arrives as a transaction.
             @available(iOS 16, macCatalyst 16, visionOS 1, *)
             public func redeemCode(isPresented: Binding<Bool>, _ model: PurchaseModel) -> some View {
-                offerCodeRedemption(isPresented: isPresented)
-                    .task(id: isPresented.wrappedValue) { await model.look(ifClosed: isPresented) }
+                offerCodeRedemption(isPresented: isPresented).looks(isPresented, model)
             }
         }
+    #endif
 
-        extension PurchaseModel {
-            fileprivate func look(ifClosed isPresented: Binding<Bool>) async {
-                if !isPresented.wrappedValue { await engine.refreshEntitlements() }
+    #if StoreKit27 && (os(iOS) || os(macOS)) && !targetEnvironment(macCatalyst)
+        extension View {
+            /// Shows Apple's sheet by which the buyer of seats invites people, if Apple manages the invitations, and
+            /// looks at the current evidence when it closes.
+            @available(iOS 27.3, macOS 27.3, *)
+            public func inviteMembers(
+                toGroup subscriptionGroupID: String, isPresented: Binding<Bool>, _ model: PurchaseModel
+            ) -> some View {
+                multiSeatInvitationSheet(isPresented: isPresented, subscriptionGroupID: subscriptionGroupID)
+                    .looks(isPresented, model)
+            }
+        }
+    #endif
+
+    #if os(iOS) || os(macOS) || os(visionOS)
+        extension View {
+            /// Looks at the current evidence when a sheet closes.
+            fileprivate func looks(_ isPresented: Binding<Bool>, _ model: PurchaseModel) -> some View {
+                task(id: isPresented.wrappedValue) {
+                    if !isPresented.wrappedValue { await model.engine.refreshEntitlements() }
+                }
             }
         }
     #endif

@@ -127,6 +127,32 @@ extension StoreKitAdapterTests {
             }
         }
 
+        @Test("13 Seats are Apple's option of the new total, and a billing plan is one of the product's")
+        func seatsAndPlans() async throws {
+            try await Simulator.run { _ in
+                let asked = Asked()
+                let queue = StoreKit2Queue { _, options in
+                    asked.add(options.map(\.standInText))
+                    return .userCancelled
+                }
+                _ = try await queue.buy(PurchasePayment(productID: "monthly", seats: 12, plan: .upFront))
+                #expect(Set(asked.texts) == ["seats 12", "billingPlanType upFront"])
+                for payment in [
+                    PurchasePayment(productID: "monthly", plan: .monthly),
+                    PurchasePayment(productID: "coins", plan: .upFront),
+                ] {
+                    await #expect(throws: PurchaseError.self) { _ = try await queue.buy(payment) }
+                }
+                for payment in [
+                    PurchasePayment(productID: "monthly", seats: 2),
+                    PurchasePayment(productID: "monthly", plan: .upFront),
+                ] {
+                    await #expect(throws: PurchaseError.self) { _ = try await OriginalQueue().buy(payment) }
+                }
+                #expect(asked.texts.count == 2)
+            }
+        }
+
         @Test("6 An option of a newer system reaches the closure")
         func moreOptions() async throws {
             try await Simulator.run { _ in

@@ -104,6 +104,19 @@ public struct Product: Sendable {
         public var winBackOffers: [SubscriptionOffer] { fatalError() }
         public let subscriptionGroupID: String
         public let subscriptionPeriod: SubscriptionPeriod
+        @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
+        public var pricingTerms: [PricingTerms] { fatalError() }
+        @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
+        public struct PricingTerms: Sendable {
+            public var billingPlanType: BillingPlanType { fatalError() }
+        }
+        @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
+        public struct BillingPlanType: RawRepresentable, Sendable, Hashable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let monthly = BillingPlanType(rawValue: "monthly")
+            public static let upFront = BillingPlanType(rawValue: "upFront")
+        }
         public var isEligibleForIntroOffer: Bool { get async { fatalError() } }
         public var status: [Status] { get async throws { fatalError() } }
         public static func status(for groupID: String) async throws -> [Status] { fatalError() }
@@ -130,6 +143,9 @@ public struct Product: Sendable {
         public static func introductoryOfferEligibility(compactJWS: String) -> PurchaseOption { fatalError() }
         @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
         public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption { fatalError() }
+        public static func seats(_ targetSeatQuantity: Int) -> PurchaseOption { fatalError() }
+        @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
+        public static func billingPlanType(_ type: SubscriptionInfo.BillingPlanType) -> PurchaseOption { fatalError() }
     }
 
     public enum PurchaseError: Error { case productUnavailable, purchaseNotAllowed, ineligibleForOffer }
@@ -166,6 +182,16 @@ extension View {
         perform action: ((Product, Result<Product.PurchaseResult, any Error>) async -> Void)? = nil
     ) -> some View { self }
 }
+
+#if os(iOS) || os(macOS)
+    extension View {
+        @available(iOS 27.3, macOS 27.3, *)
+        public nonisolated func multiSeatInvitationSheet(
+            isPresented: Binding<Bool>, subscriptionGroupID: String,
+            onCompletion: @escaping @MainActor (Result<Void, any Error>) -> Void = { _ in }
+        ) -> some View { self }
+    }
+#endif
 
 #if os(iOS) || os(visionOS)
     extension View {

@@ -90,7 +90,7 @@ class Compiler:
             "-module-cache-path", folder / "cache", "-I", self.folder.name, "-O", "-disable-objc-interop", "-swift-version", "6",
             "-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
             "-enable-upcoming-feature", "ExistentialAny", "-disable-implicit-string-processing-module-import", "-parse-as-library",
-            "-package-name", "assay",
+            "-package-name", "assay", "-D", "StoreKit27",
         ]
 
     def errors(self, *arguments):

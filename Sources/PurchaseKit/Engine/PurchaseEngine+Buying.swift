@@ -8,18 +8,22 @@ extension PurchaseEngine {
     ///
     /// - Parameters:
     ///   - productID: the product.
-    ///   - quantity: how many units of a consumable, or how many seats of a subscription that is sold by the seat;
-    ///     otherwise 1.
+    ///   - quantity: how many units of a consumable; otherwise 1.
+    ///   - seats: how many seats the subscription has after the purchase.
+    ///   - plan: how a yearly subscription is paid.
     ///   - order: the order that it pays, if the backend made one.
     ///   - offer: the offer that it uses.
     ///   - simulatesAskToBuyInSandbox: whether the sandbox acts as if the customer had to ask a parent.
     /// - Returns: the outcome; `pending` if the transaction comes later.
     @discardableResult
     public func buy(
-        _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil,
-        simulatesAskToBuyInSandbox: Bool = false
+        _ productID: String, quantity: Int = 1, seats: Int? = nil, plan: BillingPlan? = nil,
+        order: PurchaseOrder? = nil, offer: PaymentOffer? = nil, simulatesAskToBuyInSandbox: Bool = false
     ) async -> PurchaseOutcome {
-        await begin(productID, quantity, order, offer, simulatesAskToBuyInSandbox).outcome
+        let payment = PurchasePayment(
+            productID: productID, quantity: quantity, seats: seats, plan: plan, offer: offer,
+            simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
+        return await begin(payment, order).outcome
     }
 
     struct BegunPurchase: Sendable {
@@ -29,11 +33,8 @@ extension PurchaseEngine {
     }
 
     /// Begins a purchase. A second tap while the customer is asked gets the outcome of the first.
-    func begin(
-        _ productID: String, _ quantity: Int, _ order: PurchaseOrder?, _ offer: PaymentOffer?,
-        _ simulatesAskToBuyInSandbox: Bool = false
-    ) async -> BegunPurchase {
-        guard !productID.isEmpty else {
+    func begin(_ payment: PurchasePayment, _ order: PurchaseOrder?) async -> BegunPurchase {
+        guard !payment.productID.isEmpty else {
             return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "product_id")))
         }
         // Checked before the customer pays: a purchase that the server refuses to read could never be granted.
@@ -45,14 +46,13 @@ extension PurchaseEngine {
         } catch {
             return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
         }
-        var open = OpenPayment(
-            customerID: customer?.id ?? "", productID: productID, quantity: quantity, order: order, offer: offer)
+        var open = OpenPayment(customerID: customer?.id ?? "", payment: payment, order: order)
         if let running = payments.first(where: { isSame($0, open) })?.task {
             joinedTaps += 1
             defer { joinedTaps -= 1 }
             return await running.value
         }
-        let task = Task { [open] in await self.ask(open, simulatesAskToBuyInSandbox) }
+        let task = Task { [open] in await self.ask(open) }
         open.task = task
         payments.append(open)
         return await task.value
@@ -60,11 +60,13 @@ extension PurchaseEngine {
 
     /// Whether a tap is for a payment that the same customer is asked for.
     private func isSame(_ one: OpenPayment, _ other: OpenPayment) -> Bool {
-        record.owner(one.customerID) == record.owner(other.customerID) && one.isSame(as: other)
+        record.owner(one.customerID) == record.owner(other.customerID) && one.payment == other.payment
+            && one.order == other.order
     }
 
-    private func ask(_ open: OpenPayment, _ simulatesAskToBuyInSandbox: Bool) async -> BegunPurchase {
-        let (productID, order) = (open.productID, open.order)
+    private func ask(_ open: OpenPayment) async -> BegunPurchase {
+        let (productID, order) = (open.payment.productID, open.order)
+        var payment = open.payment
         let started: StartedPurchase
         let token: UUID
         do {
@@ -83,9 +85,7 @@ extension PurchaseEngine {
             return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
         }
         startedInThisRun.append(started)
-        let payment = PurchasePayment(
-            productID: productID, quantity: open.quantity, appAccountToken: token, offer: open.offer,
-            simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
+        payment.appAccountToken = token
         let asked: Result<PaymentResult, PurchaseError>
         do {
             asked = .success(try await queue.buy(payment))
@@ -194,7 +194,7 @@ extension PurchaseEngine {
     func handle(_ transaction: PaymentTransaction, started: StartedPurchase?) async -> PurchaseOutcome {
         let outcome = await work(on: transaction, started)
         if transaction.state != .purchasing {
-            for place in payments.indices where payments[place].productID == transaction.productID {
+            for place in payments.indices where payments[place].payment.productID == transaction.productID {
                 payments[place].isAnswered = true
             }
             payments.removeAll { $0.isQueued && $0.isAnswered }
@@ -292,18 +292,12 @@ extension PurchaseEngine {
 /// A payment that the customer is asked to confirm.
 struct OpenPayment: Sendable {
     let customerID: String
-    let productID: String
-    let quantity: Int
+    let payment: PurchasePayment
     let order: PurchaseOrder?
-    let offer: PaymentOffer?
     var task: Task<PurchaseEngine.BegunPurchase, Never>?
     /// Whether the queue of the original API has it, and whether a transaction of the product arrived since.
     var isQueued = false
     var isAnswered = false
-
-    func isSame(as other: OpenPayment) -> Bool {
-        productID == other.productID && quantity == other.quantity && order == other.order && offer == other.offer
-    }
 }
 
 /// An order that the app's backend made with `POST /v1/orders`.
@@ -313,7 +307,6 @@ public struct PurchaseOrder: Sendable, Equatable {
     public var appAccountToken: UUID?
 
     public init(orderID: String, appAccountToken: UUID? = nil) {
-        self.orderID = orderID
-        self.appAccountToken = appAccountToken
+        (self.orderID, self.appAccountToken) = (orderID, appAccountToken)
     }
 }

@@ -74,8 +74,12 @@ extension PaymentQueue {
 /// A purchase that the customer is asked to make.
 public struct PurchasePayment: Sendable, Equatable {
     public var productID: String
-    /// How many units of a consumable, or how many seats of a subscription that is sold by the seat; otherwise 1.
+    /// How many units of a consumable; otherwise 1.
     public var quantity: Int
+    /// How many seats the subscription has after the purchase: not how many are added.
+    public var seats: Int?
+    /// How a yearly subscription is paid.
+    public var plan: BillingPlan?
     /// The customer's UUID, which the App Store returns with the transaction.
     public var appAccountToken: UUID?
     /// The offer that the purchase uses.
@@ -84,13 +88,17 @@ public struct PurchasePayment: Sendable, Equatable {
     public var simulatesAskToBuyInSandbox: Bool
 
     public init(
-        productID: String, quantity: Int = 1, appAccountToken: UUID? = nil, offer: PaymentOffer? = nil,
-        simulatesAskToBuyInSandbox: Bool = false
+        productID: String, quantity: Int = 1, seats: Int? = nil, plan: BillingPlan? = nil,
+        appAccountToken: UUID? = nil, offer: PaymentOffer? = nil, simulatesAskToBuyInSandbox: Bool = false
     ) {
-        (self.productID, self.quantity, self.appAccountToken) = (productID, quantity, appAccountToken)
-        (self.offer, self.simulatesAskToBuyInSandbox) = (offer, simulatesAskToBuyInSandbox)
+        (self.productID, self.quantity, self.seats, self.plan) = (productID, quantity, seats, plan)
+        (self.appAccountToken, self.offer) = (appAccountToken, offer)
+        self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
     }
 }
+
+/// How a yearly subscription is paid: at once, or each month with a commitment of 12 months.
+public enum BillingPlan: Sendable { case upFront, monthly }
 
 /// An offer of a subscription that a purchase uses.
 public enum PaymentOffer: Sendable, Equatable {

@@ -96,7 +96,8 @@ public final class PurchaseModel {
     /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`; with the original API
     /// when the queue has brought the transaction. A second tap meanwhile changes nothing.
     public func buy(
-        _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil
+        _ productID: String, quantity: Int = 1, seats: Int? = nil, plan: BillingPlan? = nil,
+        order: PurchaseOrder? = nil, offer: PaymentOffer? = nil
     ) async {
         guard !queued.contains(productID), !early.keys.contains(productID) else { return }
         calls += 1
@@ -104,7 +105,9 @@ public final class PurchaseModel {
         // No outcome is missed.
         _ = await outcomes.value
         early.updateValue(nil, forKey: productID)
-        let begun = await engine.begin(productID, quantity, order, offer)
+        let payment = PurchasePayment(
+            productID: productID, quantity: quantity, seats: seats, plan: plan, offer: offer)
+        let begun = await engine.begin(payment, order)
         // The original API's queue brings the outcome, perhaps before it was begun here.
         let told = early.removeValue(forKey: productID) ?? nil
         if begun.isQueued, told == nil {

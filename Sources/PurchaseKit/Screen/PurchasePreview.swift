@@ -39,7 +39,7 @@ public final class MemoryPurchaseQueue: PaymentQueue, @unchecked Sendable {
         guard let product = sold.first(where: { $0.productID == payment.productID }) else {
             throw PurchaseError(.queueFailed, expected: "a product of the queue", found: payment.productID)
         }
-        return .purchased(locked { $0.sell(product, payment.quantity, payment.appAccountToken) })
+        return .purchased(locked { $0.sell(product, payment.seats ?? payment.quantity, payment.appAccountToken) })
     }
 
     /// Sells a product as if it happened on another device or were approved by a parent.

@@ -227,6 +227,14 @@ public struct Product: Sendable {
             PurchaseOption(name: "winBackOffer", value: offer.id ?? "")
         }
 
+        public static func seats(_ targetSeatQuantity: Int) -> PurchaseOption {
+            PurchaseOption(name: "seats", value: "\(targetSeatQuantity)")
+        }
+
+        public static func billingPlanType(_ type: SubscriptionInfo.BillingPlanType) -> PurchaseOption {
+            PurchaseOption(name: "billingPlanType", value: type.rawValue)
+        }
+
         /// The name and the value, for tests.
         public var standInText: String { "\(name) \(value)" }
     }
@@ -300,6 +308,18 @@ public struct Product: Sendable {
             winBackOffers = offers.filter { $0.type == .winBack }
         }
 
+        /// The simulated store has no other plan.
+        public let pricingTerms = [PricingTerms(billingPlanType: .upFront)]
+
+        public struct PricingTerms: Sendable { public let billingPlanType: BillingPlanType }
+
+        public struct BillingPlanType: RawRepresentable, Hashable, Sendable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let monthly = BillingPlanType(rawValue: "monthly")
+            public static let upFront = BillingPlanType(rawValue: "upFront")
+        }
+
         public struct Status: Sendable {
             /// The simulated store changes nothing without a transaction.
             public static var updates: AsyncStream<Status> { AsyncStream { $0.finish() } }
@@ -337,7 +357,9 @@ public struct Product: Sendable {
         let store = try StandInStore.require()
         var body: [String: Any] = store.owner
         body["product_id"] = id
-        for option in options where option.name == "quantity" { body["quantity"] = Int(option.value) ?? 1 }
+        for option in options where ["quantity", "seats"].contains(option.name) {
+            body["quantity"] = Int(option.value) ?? 1
+        }
         for option in options where option.name == "appAccountToken" { body["app_account_token"] = option.value }
         let payment: SoldPayment = try await store.post("app/purchases", body)
         if let sold = payment.transaction { return .success(.verified(Transaction(sold))) }
