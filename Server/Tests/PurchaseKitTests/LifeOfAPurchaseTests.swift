@@ -29,14 +29,31 @@ struct LifeOfAPurchaseTests {
             "| \(index + 1) | \(columns[0][index].step) | "
                 + columns.map { $0[index].shown }.joined(separator: " | ") + " |"
         }
+        let written = try Self.section().filter { $0.first == "|" && $0.dropFirst(2).first?.isNumber ?? false }
+        #expect(written == rows, "the table is:\n\(rows.joined(separator: "\n"))")
+    }
+
+    @Test("Each row of the second table names tests that exist")
+    func named() throws {
+        let folder = Corpus.projectFolder
+        let rows = try Self.section().filter { $0.hasPrefix("|") && $0.contains("Tests.") }
+        #expect(rows.count == 9)
+        for name in rows.flatMap({ $0.split(separator: "`").filter { $0.contains("Tests.") } }) {
+            let parts = name.split(separator: ".")
+            let texts = ["Server/Tests/PurchaseKitTests", "Tests/PurchaseKitRuleTests"].compactMap {
+                try? String(contentsOf: folder.appending(path: "\($0)/\(parts[0]).swift"), encoding: .utf8)
+            }
+            #expect(texts.contains { $0.contains("func \(parts[1])(") }, "\(name)")
+        }
+    }
+
+    /// The lines of the section in docs/transcripts.md.
+    private static func section() throws -> [String] {
         let page = try String(
             contentsOf: Corpus.projectFolder.appending(path: "docs/transcripts.md"), encoding: .utf8)
         let sections = page.components(separatedBy: "\n## ")
         let section = try #require(sections.first { $0.hasPrefix("The life of a purchase\n") })
-        let written = section.split(separator: "\n").map(String.init).filter {
-            $0.first == "|" && $0.dropFirst(2).first?.isNumber ?? false
-        }
-        #expect(written == rows, "the table is:\n\(rows.joined(separator: "\n"))")
+        return section.split(separator: "\n").map(String.init)
     }
 
     /// What the delegate is told in each way, by the number of the step: each payment once as valid, and the refund as

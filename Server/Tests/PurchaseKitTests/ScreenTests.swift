@@ -170,13 +170,51 @@ struct ScreenTests {
             #expect(try await second.guest() == guest)
             try await second.signIn(alice) { guestID, customerID in
                 #expect(guestID == guest.id && customerID == alice.id)
-                try await world.merge(guestID, into: customerID)
+                return try await world.merge(guestID, into: customerID)
             }
             #expect(try await second.active() == ["pro"])
             #expect(try await second.guest() == nil)
             #expect(try await world.entitlements(of: alice.id).map(\.state.rawValue) == ["active"])
             // A second login has nothing to hand over.
-            try await second.signIn(PurchaseCustomer(id: "bob")) { _, _ in Issue.record("nothing to merge") }
+            try await second.signIn(PurchaseCustomer(id: "bob")) {
+                Issue.record("nothing to merge")
+                return $1
+            }
+        }
+    }
+
+    @Test(
+        "5 A payment that fails while the app is open takes nothing away before the grace period ends",
+        .timeLimit(.minutes(2)), arguments: [true, false])
+    func grace(hasServer: Bool) async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: hasServer, offline: OfflineLimit())
+            let run = Task { await engine.run() }
+            defer { run.cancel() }
+            #expect(await engine.buy("monthly").code == "granted")
+            let states = Mutex<[Bool]>([])
+            let following = Task {
+                for await all in engine.entitlementUpdates() {
+                    states.withLock { $0.append(all.contains(where: \.isActive)) }
+                }
+            }
+            defer { following.cancel() }
+            while states.withLock({ $0 }).last != true { try await device.settle() }
+            let original = try #require(try await device.lastTransaction())
+            try await device.simulated.control("subscriptions/\(original)/billing", ["works": false])
+            let end = try #require(try await engine.entitlements().first?.until)
+            try await world.pass(days: end.timeIntervalSince(device.time.now) / 86_400 - 0.5, device)
+            await engine.refreshEntitlements(evenIfKnown: true)
+            try await world.pass(days: 0.7, device)
+            // Its end is that of the grace period now.
+            while try await engine.entitlements().first?.until ?? .distantPast < device.time.now {
+                try await device.settle()
+            }
+            #expect(try await engine.active() == ["monthly"])
+            #expect(states.withLock { $0.allSatisfy { $0 } })
+            try await world.pass(days: 20, device)
+            while try await !engine.active().isEmpty { try await device.settle() }
         }
     }
 
