@@ -10,6 +10,7 @@ import time
 import uuid
 
 import jwt
+from appstoreserverlibrary import jws_signature_creator
 from appstoreserverlibrary.jws_signature_creator import (
     AdvancedCommerceAPIInAppSignatureCreator, IntroductoryOfferEligibilitySignatureCreator, PromotionalOfferV2SignatureCreator)
 from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCreator
@@ -39,6 +40,8 @@ def compare(name, public, *texts):
 
 
 def offers(address, api_key, issuer, key_id, pem):
+    signers = {name for name in vars(jws_signature_creator) if name.endswith("SignatureCreator")}
+    assert len(signers) == 4, f"the library has {signers}: three kinds, and what they have in common"
     private = serialization.load_pem_private_key(pem, password=None)
     public, identity = private.public_key(), (pem, key_id, issuer, BUNDLE)
 

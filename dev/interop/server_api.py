@@ -1,11 +1,9 @@
 """Apple's own library for Python, unmodified, against the simulator's App Store Server API over TLS.
 
 Apple's host names are resolved to the simulator's port; nothing else of the library is touched. Every public method of both clients is
-found by reflection and called: one without a call here is a failure. What is answered is verified by the library's verifier. The offer
-signers sign, and their signatures are verified with the key's public half.
+found by reflection and called: one without a call here is a failure. What is answered is verified by the library's verifier.
 """
 import asyncio
-import base64
 import importlib
 import inspect
 import os
@@ -13,16 +11,11 @@ import socket
 import time
 import uuid
 
-import jwt
-from appstoreserverlibrary import jws_signature_creator
 from appstoreserverlibrary.api_client import (
     APIError, APIException, AppStoreServerAPIClient, AsyncAppStoreServerAPIClient, GetTransactionHistoryVersion)
 from appstoreserverlibrary.models.TransactionHistoryRequest import Order, ProductType, TransactionHistoryRequest
-from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCreator
 from appstoreserverlibrary.receipt_utility import ReceiptUtility
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 BUNDLE_ID = "com.example.served"
 DAY = 86_400_000
@@ -276,29 +269,6 @@ def call_all(world, client, ask):
     print(f"  accepted: {type(client).__name__}, {world.environment.value}: {len(found)} methods: {' '.join(found)}")
 
 
-def offer_signers(key):
-    private, charge = key["private_key"].encode(), "AdvancedCommerceOneTimeCharge"
-    public = serialization.load_pem_private_key(private, None).public_key()
-    nonce, now = uuid.uuid4(), int(time.time() * 1000)
-    signature = PromotionalOfferSignatureCreator(private, key["key_id"], BUNDLE_ID).create_signature("gold", "back", "customer", nonce, now)
-    text = "\u2063".join([BUNDLE_ID, key["key_id"], "gold", "back", "customer", str(nonce).lower(), str(now)])
-    public.verify(base64.b64decode(signature), text.encode(), ec.ECDSA(hashes.SHA256()))
-    request = model(f"{charge}CreateRequest")(
-        requestInfo=model("AdvancedCommerceRequestInfo")(requestReferenceId=uuid.uuid4()), currency="USD", taxCode="C003",
-        item=model(f"{charge}Item")(SKU="coins", description="Coins", displayName="Coins", price=990))
-    creators = {"PromotionalOfferV2": ("promotional-offer", "gold", "back", "1"),
-                "IntroductoryOfferEligibility": ("introductory-offer-eligibility", "gold", True, "1"),
-                "AdvancedCommerceAPIInApp": ("advanced-commerce-api", request)}
-    for name, (audience, *arguments) in creators.items():
-        creator = getattr(jws_signature_creator, f"{name}SignatureCreator")(private, key["key_id"], key["issuer_id"], BUNDLE_ID)
-        claims = jwt.decode(creator.create_signature(*arguments), public, algorithms=["ES256"], audience=audience)
-        check(claims["bid"] == BUNDLE_ID and claims["iss"] == key["issuer_id"], claims)
-    known = {name.removesuffix("SignatureCreator") for name, value in vars(jws_signature_creator).items()
-             if inspect.isclass(value) and name.endswith("SignatureCreator")}
-    check(known - {"JWS"} == set(creators), known)
-    print("  accepted: 4 offer signers")
-
-
 def server_api(store, port, authority):
     lead_apples_hosts_to(port, f"{authority}/https/root.pem")
     loop, root = asyncio.new_event_loop(), f"{authority}/signed-data/root.der"
@@ -336,4 +306,3 @@ def server_api(store, port, authority):
                 raise AssertionError(f"{status} was expected")
             except APIException as error:
                 check(error.http_status_code == status and error.api_error == code, vars(error))
-    offer_signers(key)
