@@ -68,6 +68,16 @@ def day(text):
     return text[:10]
 
 
+def moment_of(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def moment_in(entry, name):
+    """A time of an entry of verifyReceipt, if it has one."""
+    key = f"{name}_ms"
+    return datetime.datetime.fromtimestamp(int(entry[key]) / 1000, datetime.timezone.utc) if key in entry else None
+
+
 class TwoYears:
     """The entitlements of the server beside the store's state."""
 
@@ -183,57 +193,49 @@ differ: Apple signs it again only in answers of the App Store Server API. `Assay
 
     def compare(self, now):
         import requests
-        store, server = (address + "/verifyReceipt" for address in (self.store, self.server))
-        truth, theirs = self.verdict(store, now)
-        found, ours = self.verdict(server, now)
-        state = requests.post(server, json={"receipt-data": self.receipt}, timeout=30).headers.get("Assay-State")
+        truth, theirs = self.verdict(self.store, now)
+        found, ours = self.verdict(self.server, now)
+        state = requests.post(self.server + "/verifyReceipt", json={"receipt-data": self.receipt}, timeout=30).headers.get("Assay-State")
         same, different = self.values(theirs, ours)
         # The clock stands still between steps. Of two renewal infos of the same millisecond, nobody knows which is newer.
-        later = datetime.datetime.fromisoformat(now.replace("Z", "+00:00")) + datetime.timedelta(seconds=1)
+        later = moment_of(now) + datetime.timedelta(seconds=1)
         self.control("clock", {"time": later.strftime("%Y-%m-%dT%H:%M:%SZ")})
         expect(state == "live", "The answer has everything that happened", state)
         expect(set(different) <= {"cancellation_date", "cancellation_reason", "is_upgraded"}, "Only an upgraded period differs", different)
         return [], truth, found, [str(same)]
 
-    def verdict(self, url, now):
+    def verdict(self, address, now):
         """The verdict of a backend, which is the same by both clients, and the answer."""
-        import inapppy
-        import itunesiap
-        import itunesiap.request
-
-        class Validator(inapppy.AppStoreValidator):
-            def _change_url_by_sandbox(self):
-                self.url = url
-
-        answer = Validator(auto_retry_wrong_env_request=False).validate(self.receipt, None)
-        itunesiap.request.RequestBase.PRODUCTION_VALIDATION_URL = url
-        response = itunesiap.verify(self.receipt, env=itunesiap.env.production)
-        expect(answer["status"] == response.status == 0, "Both clients read the answer", answer)
-        moment = datetime.datetime.fromisoformat(now.replace("Z", "+00:00"))
-        found, typed = self.by_keys(answer, moment), self.by_types(response, moment)
+        from interop.receipts import both
+        answer, response = both(address, self.receipt)
+        moment = moment_of(now)
+        found, typed = self.judged(moment, *self.by_keys(answer)), self.judged(moment, *self.by_types(response))
         expect(found == typed, f"itunes-iap has the verdict '{found}'", typed)
         return found, answer
 
     @staticmethod
-    def by_keys(answer, moment):
-        """The verdict from the JSON that inapppy returns."""
+    def judged(moment, product, end, cancelled, grace, is_renewing, is_retrying, intent):
+        if cancelled:
+            return f"no {product}: cancelled {cancelled:%Y-%m-%d}"
+        if moment < end:
+            return f"{product} until {end:%Y-%m-%d}, then {'renews' if is_renewing else 'ends'}"
+        if grace and moment < grace:
+            return f"{product} in grace until {grace:%Y-%m-%d}"
+        return f"no {product}: billing retry" if is_retrying else f"no {product}: expired {end:%Y-%m-%d}, intent {intent}"
+
+    @staticmethod
+    def by_keys(answer):
+        """The newest period, from the JSON that inapppy returns."""
         newest = max(answer["latest_receipt_info"], key=lambda each: int(each["purchase_date_ms"]))
         renewal = next((each for each in answer.get("pending_renewal_info", [])
                         if each["original_transaction_id"] == newest["original_transaction_id"]), {})
-        end, product, now = newest["expires_date"][:10], newest["product_id"], moment.timestamp() * 1000
-        if newest.get("cancellation_date_ms"):
-            return f"no {product}: cancelled {newest['cancellation_date'][:10]}"
-        if now < int(newest["expires_date_ms"]):
-            return f"{product} until {end}, then {'renews' if renewal.get('auto_renew_status') == '1' else 'ends'}"
-        if now < int(renewal.get("grace_period_expires_date_ms", 0)):
-            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}"
-        if renewal.get("is_in_billing_retry_period") == "1":
-            return f"no {product}: billing retry"
-        return f"no {product}: expired {end}, intent {renewal.get('expiration_intent', 'none')}"
+        return (newest["product_id"], moment_in(newest, "expires_date"), moment_in(newest, "cancellation_date"),
+                moment_in(renewal, "grace_period_expires_date"), renewal.get("auto_renew_status") == "1",
+                renewal.get("is_in_billing_retry_period") == "1", renewal.get("expiration_intent", "none"))
 
     @staticmethod
-    def by_types(response, moment):
-        """The verdict from the typed values of itunes-iap, which reads every value that it has a type for."""
+    def by_types(response):
+        """The same from the typed values of itunes-iap, which reads every value that it has a type for."""
         renewals = response.pending_renewal_info if "pending_renewal_info" in response else []
         for entry in [*response.receipt.in_app, *response.latest_receipt_info, *renewals]:
             for name in type(entry).__FIELD_ADAPTERS__:
@@ -241,17 +243,11 @@ differ: Apple signs it again only in answers of the App Store Server API. `Assay
                     expect(getattr(entry, name) is not None, f"itunes-iap reads {name}", entry)
         newest = max(response.latest_receipt_info, key=lambda each: each.purchase_date)
         renewal = next((each for each in renewals if each["original_transaction_id"] == newest.original_transaction_id), {})
-        end, product = f"{newest.expires_date:%Y-%m-%d}", newest.product_id
-        if "cancellation_date" in newest:
-            return f"no {product}: cancelled {newest.cancellation_date:%Y-%m-%d}"
-        if moment < newest.expires_date:
-            return f"{product} until {end}, then {'renews' if renewal and renewal.auto_renew_status == 1 else 'ends'}"
+        typed = lambda each, name: getattr(each, name) if name in each else None
         # It has no type for the grace period.
-        if "grace_period_expires_date_ms" in renewal and moment.timestamp() * 1000 < int(renewal["grace_period_expires_date_ms"]):
-            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}"
-        if "is_in_billing_retry_period" in renewal and renewal.is_in_billing_retry_period == 1:
-            return f"no {product}: billing retry"
-        return f"no {product}: expired {end}, intent {renewal.expiration_intent if 'expiration_intent' in renewal else 'none'}"
+        return (newest.product_id, newest.expires_date, typed(newest, "cancellation_date"), moment_in(renewal, "grace_period_expires_date"),
+                typed(renewal, "auto_renew_status") == 1, typed(renewal, "is_in_billing_retry_period") == 1,
+                typed(renewal, "expiration_intent") or "none")
 
     @staticmethod
     def values(theirs, ours):
