@@ -287,31 +287,21 @@ let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
+func product(_ name: String) -> Target.Dependency { .product(name: name, package: "assay") }
 
 let package = Package(
-    name: "mutants",
-    platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "assay", path: "%s")],
+    name: "mutants", platforms: [.macOS(.v15)], dependencies: [.package(name: "assay", path: "%s")],
     targets: [
-        .target(
-            name: "LedgerRules",
-            dependencies: [.product(name: "PurchaseVerification", package: "assay")], swiftSettings: settings),
+        .target(name: "LedgerRules", dependencies: [product("PurchaseVerification")], swiftSettings: settings),
         .target(name: "WrittenRules", swiftSettings: settings),
         .target(
-            name: "SmallWorlds",
-            dependencies: [
-                "LedgerRules", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
-            ], swiftSettings: settings),
+            name: "SmallWorlds", dependencies: ["LedgerRules", "WrittenRules", product("PurchaseVerification")],
+            swiftSettings: settings),
         .testTarget(
             name: "PureTests",
-            dependencies: [
-                "LedgerRules", "SmallWorlds", "WrittenRules",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-            ], swiftSettings: settings),
-    ]
-)
+            dependencies: ["LedgerRules", "SmallWorlds", "WrittenRules"]
+                + ["EvidenceMint", "PurchaseVerification", "TestSupport"].map(product), swiftSettings: settings),
+    ])
 """
 
 
