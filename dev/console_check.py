@@ -25,7 +25,7 @@ import urllib.request
 
 from playwright.sync_api import sync_playwright
 
-from loads.server import World, ask, free_port, mint
+from servers import World, ask, free_port, mint
 
 PASSWORD = "correct horse battery"
 PRO, MONTHLY, COINS = (f"com.example.app.{name}" for name in ("pro", "monthly", "coins"))

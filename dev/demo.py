@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from loads.server import RunningServer, ServerFailed, ask, find_program
+from servers import RunningServer, ServerFailed, ask, find_program
 
 BUNDLE = "com.example.game"
 COINS, PRO, MONTHLY, TEAM = (f"{BUNDLE}.{name}" for name in ("coins", "pro", "monthly", "team"))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from loads.server import with_packages
+from servers import with_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / ".build/documentation"

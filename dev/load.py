@@ -12,7 +12,7 @@ import random
 import subprocess
 import sys
 
-from loads.server import PostgreSQL, SQLite
+from servers import PostgreSQL, SQLite
 
 
 def kill(engine, servers, work):

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from loads.server import BUNDLE, ask, with_packages
+from servers import BUNDLE, ask, with_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".build/release/assay"

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import textwrap
 
-from loads.server import World, ask, mint
+from servers import World, ask, mint
 
 SETTINGS = """apps:
   game:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from demo import StepFailed, ask, expect
-from loads.server import RunningServer, ServerFailed, find_program
+from servers import RunningServer, ServerFailed, find_program
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "transcripts.md"

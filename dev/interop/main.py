@@ -19,7 +19,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from loads.server import BUNDLE, LocalServer, Store, World, ask, mint, wait_until, with_packages, write_secret
+from servers import BUNDLE, LocalServer, Store, World, ask, mint, wait_until, with_packages, write_secret
 
 REQUIREMENTS = ["inapppy", "itunes-iap", "app-store-server-library[async]", "standardwebhooks", "http-message-signatures", "requests",
                 "openapi-python-client", "openapi-generator-cli"]

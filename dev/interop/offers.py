@@ -17,7 +17,7 @@ from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCre
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from loads.server import ask
+from servers import ask
 
 BUNDLE, PRODUCT, OFFER, TRANSACTION = "com.example.app", "gold", "back", "2000000000000001"
 # How the values of a claim are compared whose values are not equal: ours, and the library's.

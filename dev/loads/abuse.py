@@ -13,7 +13,8 @@ import socket
 import tempfile
 import time
 
-from loads.server import BUNDLE, Sender, World, ask, beside, fail, mint, minted, percentile, post, probe, times
+from loads.sender import Sender, beside, fail, minted, percentile, post, probe, times
+from servers import BUNDLE, World, ask, mint
 
 MARKS = "\u0301\u0316"
 

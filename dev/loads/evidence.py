@@ -6,7 +6,7 @@ import os
 import time
 import uuid
 
-from loads.server import BUNDLE, CLUB, COINS, mint, with_packages
+from servers import BUNDLE, CLUB, COINS, mint, with_packages
 
 try:
     from cryptography import x509

@@ -17,7 +17,8 @@ import tempfile
 import time
 import uuid
 
-from loads.server import CLUB, COINS, PostgreSQL, Sender, SQLite, Store, WebhookReceiver, World, ask, beside, post, wait_until
+from loads.sender import Sender, beside, post
+from servers import CLUB, COINS, PostgreSQL, SQLite, Store, WebhookReceiver, World, ask, wait_until
 
 # What is killed, by the database.
 STRIKES = {

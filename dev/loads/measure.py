@@ -14,7 +14,8 @@ import tempfile
 import time
 import uuid
 
-from loads.server import BUNDLE, CLUB, DEV, PostgreSQL, Sender, SQLite, Store, World, ask, beside, fail, minted, percentile, post, times, write_secret
+from loads.sender import Sender, beside, fail, minted, percentile, post, times
+from servers import BUNDLE, CLUB, DEV, PostgreSQL, SQLite, Store, World, ask, write_secret
 
 CONNECTIONS = 64
 

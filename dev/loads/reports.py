@@ -8,7 +8,7 @@ import time
 import urllib.parse
 
 from loads.evidence import HOUR, NOW, Mint
-from loads.server import BUNDLE, CLUB, LocalServer, World, ask, free_port, mint, wait_until, write_secret
+from servers import BUNDLE, CLUB, LocalServer, World, ask, free_port, mint, wait_until, write_secret
 
 AHEAD = 30
 SECRET = "0123456789abcdef0123456789abcdef"

@@ -12,7 +12,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from loads.server import BUNDLE, RunningServer, World, free_port, percentile
+from loads.sender import percentile
+from servers import BUNDLE, RunningServer, World, free_port
 
 
 class Browser:

@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from loads.server import ask
+from servers import ask
 
 BUNDLE, COINS = "com.example.game", "com.example.game.coins"
 store, server, key, customer, *known = sys.argv[1:]
