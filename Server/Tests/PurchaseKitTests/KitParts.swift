@@ -59,6 +59,8 @@ final class KitQueue: PaymentQueue, Sendable {
     /// An environment other than the store's, as that of another build on the same phone.
     let otherEnvironment = Mutex<String?>(nil)
 
+    /// What the App Store sells.
+    let onSale = Mutex<[PurchaseProduct]>([])
     /// Whether the App Store lists nothing as the customer's now.
     let listsNothing = Mutex(false)
     /// The error of the next purchases, before the customer is asked.
@@ -87,6 +89,7 @@ final class KitQueue: PaymentQueue, Sendable {
         if fails { throw LineCut() }
         return try await device.unfinished()
     }
+    func products(_: [String]) async throws -> [PurchaseProduct] { onSale.withLock { $0 } }
     func current() async throws -> [PaymentTransaction]? {
         reads.withLock { $0 += 1 }
         if listsNothing.withLock({ $0 }) { return [] }

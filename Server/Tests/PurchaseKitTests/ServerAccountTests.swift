@@ -78,6 +78,39 @@ struct ServerAccountTests {
     }
 }
 
+extension ServerAccountTests {
+    @Test("54.7 A shop shows the offers that the server would sign, and without its answer those of the system")
+    func offers() async throws {
+        var app = KitWorld.app
+        app.offers.promotional["back"] = OfferRule()
+        try await KitWorld.run(app) { world in
+            let device = try await world.device()
+            func offer(_ kind: PurchaseProductOffer.Kind, _ id: String?, _ isEligible: Bool?) -> PurchaseProductOffer {
+                PurchaseProductOffer(
+                    offerID: id, kind: kind, payment: .freeTrial, price: 0, priceText: "0",
+                    period: PurchasePeriod(1, .month),
+                    isEligible: isEligible)
+            }
+            device.queue.onSale.withLock {
+                $0 = ["monthly", "yearly"].map { id in
+                    PurchaseProduct(
+                        productID: id, name: id, price: 1, priceText: "1",
+                        offers: [offer(.introductory, nil, id == "monthly"), offer(.promotional, "back", nil)])
+                }
+            }
+            func shown(_ engine: PurchaseEngine) async throws -> [Bool?] {
+                try await engine.products(["monthly", "yearly"]).flatMap(\.offers).map(\.isEligible)
+            }
+            let engine = try await device.engine { try await world.token(of: $0) }
+            #expect(try await shown(engine) == [true, false, false, false])
+            #expect(await engine.buy("monthly").code == "granted")
+            #expect(try await shown(engine) == [false, true, false, true])
+            let without = try await device.engine()
+            #expect(try await shown(without) == [true, nil, false, nil])
+        }
+    }
+}
+
 extension KitWorld {
     /// Grants a product by hand, as support does.
     fileprivate func give(_ product: String, to customer: String) async throws {

@@ -19,7 +19,7 @@ struct AccountRouteTests {
     private static func guest(_ number: Int) -> String { "guest-00000000-0000-4000-8000-00000000000\(number)" }
 
     private static func me(
-        _ customer: String?, _ world: PurchaseServerWorld, as scope: APIKeyScope = .client
+        _ customer: String?, _ world: PurchaseServerWorld, as scope: APIKeyScope = .client, at path: String = path
     ) async throws -> PurchaseServerWorld.Answer {
         var headers = HTTPFields()
         headers[try #require(HTTPField.Name(EntitlementList.customerHeader))] = customer
@@ -69,6 +69,13 @@ struct AccountRouteTests {
             #expect(list.entitlements.map(\.productID) == [Self.pro] && list.named.map(\.state) == [.active])
             let whole = try await world.send(.get, "/v1/customers/alice/entitlements", as: .backend)
             #expect(try whole.message(EntitlementList.self) == list)
+
+            let offers = try await Self.me(token.token, world, at: "/v1/me/offers")
+            let told = try await world.send(.get, "/v1/customers/alice/offers", as: .backend)
+            #expect(try offers.message(CustomerOffers.self).offers.isEmpty == false && offers.text == told.text)
+            #expect(try await Self.me("alice", world, at: "/v1/me/offers").problem == "customer_token_invalid")
+            let stranger = try await Self.me(Self.guest(1), world, at: "/v1/me/offers").message(CustomerOffers.self)
+            #expect(stranger == CustomerOffers(customerID: Self.guest(1), mergedInto: nil, offers: []))
 
             let other = try await world.ledger.perform(
                 CreateAPIKey(app: "other", name: "other", scopes: [.backend])

@@ -156,7 +156,7 @@ struct OfferRouteTests {
         }
     }
 
-    @Test("54.7 Products of another group, other audiences and used limits decide alike for a paywall and a signature")
+    @Test("54.7 Products of another group, other audiences and used limits are offered by the rules of a signature")
     func offerRules() {
         func subscription(_ product: String, _ group: ExactText?, active: Bool = false, used: Bool = false)
             -> CustomerOffer.Subscription

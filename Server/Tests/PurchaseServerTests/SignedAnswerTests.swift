@@ -27,7 +27,8 @@ struct SignedAnswerTests {
         (.get, "/healthz"), (.get, "/openapi.yaml"), (.get, "/nothing"), (.post, "/verifyReceipt"),
         (.get, "/v1/orders"), (.post, "/v1/orders"), (.post, "/v1/orders/0A8C2A63-4D2C-4C6B-8B53-0A1D6B0B8B11/fulfil"),
         (.post, "/v1/purchases"), (.post, "/v1/restores"), (.post, "/v1/customers/a/consume"), (.put, "/v1/orders"),
-        (.delete, "/v1/testers/a"), (.get, "/v1/me/entitlements"), (.post, "/v1/customers/a/tokens"),
+        (.delete, "/v1/testers/a"), (.get, "/v1/me/entitlements"), (.get, "/v1/me/offers"),
+        (.post, "/v1/customers/a/tokens"),
     ]
 
     @Test("B.5 A stated digest is compared with the body on every route, whether or not a signature is asked for")

@@ -107,7 +107,7 @@ extension PurchaseEngine {
     }
 
     /// How the server knows that the app may read a customer's account without evidence; `nil` if it may not.
-    private func accountName(of customerID: String) async throws -> String? {
+    func accountName(of customerID: String) async throws -> String? {
         isGuest(customerID) == nil ? try await server?.customerToken?(customerID) : customerID
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseMessages
 
 /// Takes transactions from the payment queue to a granted purchase: verifies each one on the device and by the server,
 /// stores what was granted, and finishes the transaction, in this order.
@@ -441,11 +442,23 @@ extension PaymentTransaction {
 
 extension PurchaseEngine {
     /// The products with these ids that the App Store sells, in the order of the ids, with price text, period and
-    /// offers: what a shop shows. The type is the same for both APIs of StoreKit.
+    /// offers: what a shop shows. The type is the same for both APIs of StoreKit. A server whose account the app may
+    /// read decides about offers, too, so that a shop shows what the server would sign.
     ///
     /// - Throws: the queue's error, as without a network.
     public nonisolated func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
-        try await queue.products(productIDs)
+        let products = try await queue.products(productIDs)
+        guard products.contains(where: { !$0.offers.isEmpty }) else { return products }
+        let decisions = await offersOfServer()
+        return products.map { $0.decided(by: decisions) }
+    }
+
+    /// What the server lets the customer who is signed in have; nothing if it cannot be asked.
+    private func offersOfServer() async -> [CustomerOffers.Offer] {
+        guard let id = customer?.id, let name = try? await accountName(of: id),
+            case .accepted(let list, _)? = try? await server?.own("offers", \CustomerOffers.customerID, id, name)
+        else { return [] }
+        return list.offers
     }
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import PurchaseMessages
 
 /// An offer of a subscription, as a shop shows it.
 public struct PurchaseProductOffer: Sendable, Hashable {
@@ -12,8 +13,8 @@ public struct PurchaseProductOffer: Sendable, Hashable {
     public var period: PurchasePeriod
     /// For how many periods the price holds.
     public var periodCount: Int
-    /// Whether this customer may have it, as the system knows; `nil` if only your server decides, as with promotional
-    /// offers.
+    /// Whether this customer may have it, as the system and the server know; `nil` if only your server decides, as with
+    /// promotional offers, and could not be asked.
     public var isEligible: Bool?
 
     /// For whom an offer is.
@@ -35,5 +36,20 @@ public struct PurchaseProductOffer: Sendable, Hashable {
         (self.offerID, self.kind, self.payment) = (offerID, kind, payment)
         (self.price, self.priceText, self.period) = (price, priceText, period)
         (self.periodCount, self.isEligible) = (periodCount, isEligible)
+    }
+}
+
+extension PurchaseProduct {
+    /// The product with the server's decisions beside those of the system: an offer needs both.
+    func decided(by decisions: [CustomerOffers.Offer]) -> Self {
+        var product = self
+        for (place, offer) in offers.enumerated() {
+            let type = offer.kind == .winBack ? "win_back" : offer.kind.rawValue
+            let decision = decisions.first {
+                $0.productID == productID && $0.offerID == offer.offerID && $0.type == type
+            }
+            if let decision { product.offers[place].isEligible = decision.eligible && offer.isEligible ?? true }
+        }
+        return product
     }
 }

@@ -63,10 +63,17 @@ public struct PurchaseConnection: Sendable {
     ///
     /// - Parameter name: a token of the customer, or the id of a guest.
     func account(of customerID: String, _ name: String) async throws -> Decision<EntitlementList> {
-        let decision: Decision<EntitlementList> = try await send(
-            "GET", "/v1/me/entitlements", [], [EntitlementList.customerHeader.lowercased(): name])
-        if case .accepted(let list, _) = decision, !Self.isSame(list.customerID, customerID) {
-            throw PurchaseError(.answerMismatch, expected: customerID, found: list.customerID)
+        try await own("entitlements", \.customerID, customerID, name)
+    }
+
+    /// Asks for one of the answers about a customer that an app may read.
+    func own<Answer: Codable & Sendable>(
+        _ what: String, _ named: (Answer) -> String, _ customerID: String, _ name: String
+    ) async throws -> Decision<Answer> {
+        let decision: Decision<Answer> = try await send(
+            "GET", "/v1/me/\(what)", [], [EntitlementList.customerHeader.lowercased(): name])
+        if case .accepted(let answer, _) = decision, !Self.isSame(named(answer), customerID) {
+            throw PurchaseError(.answerMismatch, expected: customerID, found: named(answer))
         }
         return decision
     }

@@ -29,6 +29,28 @@ struct RenewalsTable {
         try news(key, environment: environment).renewal
     }
 
+    /// The facts of some subscriptions of an environment, by their original ids.
+    func facts(
+        of keys: [ExactText: RenewalKey], environment: Int64
+    ) throws(LedgerStorageError) -> [ExactText: ObservedRenewal] {
+        var rows: [ExactText: [Row]] = [:]
+        for row in try connection.rows(
+            """
+            SELECT original_id, beside, concern, facts FROM renewals
+            WHERE original_id IN (\(LedgerValue.places(keys.count))) AND environment = ?\(keys.count + 1)
+            """, keys.keys.map { .text($0.string) } + [.integer(environment)])
+        {
+            var reader = row.reader
+            rows[ExactText(try reader.text()), default: []]
+                .append((try reader.text(), try reader.integer(), try reader.blob()))
+        }
+        var facts: [ExactText: ObservedRenewal] = [:]
+        for (id, rows) in rows {
+            if let key = keys[id] { facts[id] = try Self.news(key, rows).renewal }
+        }
+        return facts
+    }
+
     func news(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> News {
         var rows: [Row] = []
         for row in try connection.rows(

@@ -24,16 +24,32 @@ struct AccountRoutes {
             return try Response.json(try signer.token(of: customerID, app: app), status: .created)
         }
         group.get("me/entitlements") { request, context in
-            let app = try context.requireCaller(.client).app.id
-            let named = request.headers[.assayCustomer] ?? ""
-            let isGuest = GuestID.isGuestID(named)
-            let customerID = isGuest ? named : try CustomerToken(named, of: app, signer).customer
-            // A guest who is not known, and anybody without the mark, look alike.
-            if isGuest, try await !api.ledger.answer(IsGuest(app: app, customerID: named)) {
-                return try Response.json(EntitlementList(customerID: named, entitlements: [], named: []))
+            let (app, customerID, isKnown) = try await customer(of: request, context)
+            guard isKnown else {
+                return try Response.json(EntitlementList(customerID: customerID, entitlements: [], named: []))
             }
             return try Response.json(try await api.entitlements(of: customerID, app: app))
         }
+        group.get("me/offers") { request, context in
+            let (app, customerID, isKnown) = try await customer(of: request, context)
+            guard isKnown else {
+                return try Response.json(CustomerOffers(customerID: customerID, mergedInto: nil, offers: []))
+            }
+            return try Response.json(try await api.nextOffers(of: customerID, app: app))
+        }
+    }
+
+    /// The customer whom an app names by their token or their id as a guest. A guest who is not known, and anybody
+    /// without the mark, look alike.
+    private func customer(
+        of request: Request, _ context: ServerContext
+    ) async throws -> (app: String, customerID: String, isKnown: Bool) {
+        let app = try context.requireCaller(.client).app.id
+        let named = request.headers[.assayCustomer] ?? ""
+        guard GuestID.isGuestID(named) else {
+            return (app, try CustomerToken(named, of: app, signer).customer, true)
+        }
+        return (app, named, try await api.ledger.answer(IsGuest(app: app, customerID: named)))
     }
 }
 
@@ -42,6 +58,17 @@ extension PurchaseAPIContext {
     func entitlements(of customerID: String, app: String) async throws -> EntitlementList {
         let query = EntitlementsOfCustomer(app: app, customerID: customerID)
         return EntitlementList(query, try await ledger.answer(query))
+    }
+
+    /// The offers that a customer may have next, and those that they may not.
+    func nextOffers(of customerID: String, app: String) async throws -> CustomerOffers {
+        let found = try await ledger.answer(OffersOfCustomer(app: app, customerID: customerID))
+        let offers = found.offers.map {
+            CustomerOffers.Offer(
+                productID: $0.productID, offerID: $0.offerID, type: $0.type.rawValue, eligible: $0.isEligible,
+                reason: $0.reason.rawValue)
+        }
+        return CustomerOffers(customerID: customerID, mergedInto: found.mergedInto, offers: offers)
     }
 
     /// The whole account in the answer to a claim or restore that asked for it: only if the customer of the request

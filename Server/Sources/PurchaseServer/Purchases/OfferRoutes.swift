@@ -16,16 +16,8 @@ struct OfferRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.post("offers/signatures") { request, context in try await sign(request, context) }
         group.get("customers/:id/offers") { _, context in
-            let query = OffersOfCustomer(
-                app: try context.requireCaller(.backend).app.id, customerID: try context.identifier("id"))
-            let found = try await api.ledger.answer(query)
-            let offers = found.offers.map {
-                CustomerOffers.Offer(
-                    productID: $0.productID, offerID: $0.offerID, type: $0.type.rawValue, eligible: $0.isEligible,
-                    reason: $0.reason.rawValue)
-            }
-            return try Response.json(
-                CustomerOffers(customerID: query.customerID, mergedInto: found.mergedInto, offers: offers))
+            let app = try context.requireCaller(.backend).app.id
+            return try Response.json(try await api.nextOffers(of: try context.identifier("id"), app: app))
         }
     }
 

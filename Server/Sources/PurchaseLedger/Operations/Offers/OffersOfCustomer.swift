@@ -5,8 +5,8 @@ import PurchaseVerification
 /// What a customer may have next: the introductory, promotional and win-back offers of the app, with the reason.
 public struct OffersOfCustomer: LedgerQuery {
     public static let access = LedgerReadAccess.lists
-    /// The most transactions of one subscription that are read.
-    private static let transactions = 1000
+    /// The most subscriptions that are read, the newest.
+    private static let subscriptions = 1000
 
     public var app: String
     public var customerID: String
@@ -27,9 +27,11 @@ public struct OffersOfCustomer: LedgerQuery {
         let app = try reader.app(app)
         let rules = app.settings.offers
         let customer = try reader.customer(customerID, app)
+        let owned = try customer.map { try CustomerSubscription.all(of: $0, app, reader) } ?? []
         var (subscriptions, signed): ([CustomerOffer.Subscription], [String: [Timestamp]]) = ([], [:])
         if let customer {
-            subscriptions = try self.subscriptions(of: customer, app, reader)
+            let active = Set(owned.filter { $0.seat == nil && $0.isActive }.map(\.originalKey))
+            subscriptions = try self.subscriptions(of: customer, active: active, app, reader)
             let table = OfferSignaturesTable(connection: reader.connection)
             for id in rules.promotional.keys {
                 signed[id] = try table.times(
@@ -42,48 +44,61 @@ public struct OffersOfCustomer: LedgerQuery {
         products.formUnion(subscriptions.map { ExactText($0.productID) })
         let offers = CustomerOffer.all(
             rules, products: products.sorted().map(\.string), subscriptions: subscriptions,
-            audience: try SignOffer.audience(of: [customer].compactMap(\.self), app, reader), signed: signed,
-            at: reader.now)
+            audience: OfferAudience(of: owned), signed: signed, at: reader.now)
         return Answer(offers: offers, mergedInto: customer?.survivor(of: customerID))
     }
 
     /// The subscriptions that the customer bought, in the environments that count for them.
+    ///
+    /// - Parameter active: the originals that give access.
     private func subscriptions(
-        of customer: CustomerRow, _ app: RegistryApp, _ reader: LedgerTransaction
+        of customer: CustomerRow, active: Set<Int64>, _ app: RegistryApp, _ reader: LedgerTransaction
     ) throws -> [CustomerOffer.Subscription] {
-        let current = try SubscriptionsOfCustomer(app: self.app, customerID: customerID).answer(reader).subscriptions
-            .filter { $0.seat == nil && $0.entitlement.state == .active }.map { ExactText($0.originalTransactionID) }
+        let originals = try reader.transactions.subscriptions(of: customer.key).suffix(Self.subscriptions)
+        guard !originals.isEmpty else { return [] }
+        let rows = Dictionary(grouping: try reader.transactions.rows(ofOriginals: Array(originals)), by: \.originalKey)
         var subscriptions: [CustomerOffer.Subscription] = []
-        for key in try reader.transactions.subscriptions(of: customer.key) {
+        // The newest product of each subscription, by what its renewal info is stored under.
+        var (newest, renewals): ([Int64: [ExactText: Int]], [Int64: [ExactText: RenewalKey]]) = ([:], [:])
+        for key in originals {
             var found: [ExactText: CustomerOffer.Subscription] = [:]
-            var latest: (start: Timestamp, product: ExactText)?
-            var renewed: (facts: ObservedTransaction, environment: Int64)?
-            for row in try reader.transactions.rows(originalKey: key, limit: Self.transactions) where !row.isErased {
+            var latest: (facts: ObservedTransaction, product: ExactText, environment: Int64)?
+            for row in (rows[key] ?? []).sorted(by: { $0.key < $1.key }) where !row.isErased {
                 let environment = try reader.environments.environment(row.environment)
                 guard (try reader.counts(environment, for: customer.key, app)) else { break }
                 let facts = try row.observed(in: environment)
                 guard (facts.kind ?? row.kind) == .autoRenewable, facts.holder == .buyer,
                     let product = facts.productID
                 else { continue }
-                let isActive = current.contains(facts.original.transactionID)
                 var one =
                     found[product]
                     ?? CustomerOffer.Subscription(
-                        productID: product.string, groupID: nil, isActive: isActive, hadIntroductory: false)
+                        productID: product.string, groupID: nil, isActive: active.contains(key),
+                        hadIntroductory: false)
                 one.groupID = one.groupID ?? facts.subscriptionGroupID
                 one.hadIntroductory = one.hadIntroductory || facts.offer?.isIntroductory == true
                 found[product] = one
                 let start = facts.purchaseDate ?? .epoch
-                if latest.map({ start >= $0.start }) ?? true { latest = (start, product) }
-                // All periods of an original have one renewal.
-                renewed = renewed ?? (facts, row.environment)
+                if latest.map({ start >= $0.facts.purchaseDate ?? .epoch }) ?? true {
+                    latest = (facts, product, row.environment)
+                }
             }
-            let renewal = try renewed.flatMap { renewed throws(LedgerStorageError) in
-                try RenewalsTable(connection: reader.connection).facts(
-                    renewed.facts.renewal, environment: renewed.environment)
+            for (product, one) in found.sorted(by: { $0.key < $1.key }) {
+                if let latest, latest.product == product {
+                    let renewal = latest.facts.renewal
+                    newest[latest.environment, default: [:]][renewal.originalTransactionID] = subscriptions.count
+                    renewals[latest.environment, default: [:]][renewal.originalTransactionID] = renewal
+                }
+                subscriptions.append(one)
             }
-            if let latest, let renewal { found[latest.product]?.winBack = Self.winBack(renewal.info.otherClaims) }
-            subscriptions += found.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for (environment, keys) in renewals {
+            for (id, facts) in try RenewalsTable(connection: reader.connection).facts(
+                of: keys, environment: environment)
+            {
+                guard let place = newest[environment]?[id] else { continue }
+                subscriptions[place].winBack = Self.winBack(facts.info.otherClaims)
+            }
         }
         return subscriptions
     }

@@ -135,11 +135,15 @@ public struct SignOffer: LedgerOperation {
     static func audience(
         of customers: [CustomerRow], _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws -> OfferAudience {
-        let subscriptions = try customers.compactMap(\.name).flatMap {
-            try SubscriptionsOfCustomer(app: app.settings.id, customerID: $0).answer(transaction).subscriptions
-        }
-        guard !subscriptions.isEmpty else { return .new }
-        return subscriptions.contains { $0.entitlement.state == .active } ? .subscribers : .former
+        let found = try customers.compactMap(\.name).compactMap { try transaction.customer($0, app) }
+        return OfferAudience(of: try found.flatMap { try CustomerSubscription.all(of: $0, app, transaction) })
+    }
+}
+
+extension OfferAudience {
+    /// What a customer with these subscriptions is.
+    init(of subscriptions: [CustomerSubscription]) {
+        self = subscriptions.isEmpty ? .new : subscriptions.contains(where: \.isActive) ? .subscribers : .former
     }
 }
 

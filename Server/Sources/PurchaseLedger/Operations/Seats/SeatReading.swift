@@ -175,39 +175,48 @@ public struct SubscriptionsOfCustomer: LedgerQuery {
         guard let customer = try reader.customer(customerID, app) else {
             return SubscriptionList(customerID: customerID, subscriptions: [])
         }
-        let question = AccessQuestion.now(reader.now)
-        let reading = EntitlementReading(
-            app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
-        let renewals = RenewalReading(reader: reader, customer: customer, question: question)
-        var subscriptions: [SubscriptionMessage] = []
-        let seats = SeatReading(reader: reader, question: question)
-        var rows = try seats.resolved(try reader.entitlements.rows(of: customer.key))[...]
-        while let first = rows.first {
-            let group = rows.prefix {
-                $0.row.productKey == first.row.productKey && $0.row.environment == first.row.environment
-            }
-            rows = rows.dropFirst(group.count)
-            for row in group.map(\.row) where row.kind == .autoRenewable {
-                let seat = try row.seatEntry.flatMap { try SeatsTable(connection: reader.connection).row(entry: $0) }
-                guard let key = seat?.originalKey ?? (row.ground > 0 ? row.ground : nil) else { continue }
-                let environment = try reader.environments.environment(row.environment)
-                let counts = try reader.counts(environment, for: customer.key, app)
-                guard
-                    let uncounted = try reading.entitlements(
-                        [row], productID: first.productID, environment: environment
-                    ).first
-                else { continue }
-                let original = try OriginalsTable(connection: reader.connection).row(key)
-                var message = try seat.map { try SeatMessage($0, of: original, reader) }
-                let entitlement = try renewals.added(to: uncounted.counted(counts))
-                message?.seated = seat?.endedAt == nil && entitlement.state == .active
-                subscriptions.append(
-                    SubscriptionMessage(
-                        originalTransactionID: original.originalID, entitlement: EntitlementMessage(entitlement),
-                        seat: message))
-            }
+        let renewals = RenewalReading(reader: reader, customer: customer, question: .now(reader.now))
+        let subscriptions = try CustomerSubscription.all(of: customer, app, reader).map { one in
+            let original = try OriginalsTable(connection: reader.connection).row(one.originalKey)
+            var seat = try one.seat.map { try SeatMessage($0, of: original, reader) }
+            let entitlement = try renewals.added(to: one.entitlement)
+            seat?.seated = one.seat?.endedAt == nil && one.isActive
+            return SubscriptionMessage(
+                originalTransactionID: original.originalID, entitlement: EntitlementMessage(entitlement), seat: seat)
         }
         return SubscriptionList(
             customerID: customerID, mergedInto: customer.survivor(of: customerID), subscriptions: subscriptions)
+    }
+}
+
+/// A subscription of a customer: their own, or one of which they claimed a seat.
+struct CustomerSubscription {
+    let originalKey: Int64
+    let seat: SeatRow?
+    let entitlement: Entitlement
+
+    var isActive: Bool { entitlement.state == .active }
+
+    static func all(
+        of customer: CustomerRow, _ app: RegistryApp, _ reader: LedgerTransaction
+    ) throws -> [CustomerSubscription] {
+        let question = AccessQuestion.now(reader.now)
+        let reading = EntitlementReading(
+            app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
+        let seats = SeatReading(reader: reader, question: question)
+        var subscriptions: [CustomerSubscription] = []
+        for (row, productID) in try seats.resolved(try reader.entitlements.rows(of: customer.key))
+        where row.kind == .autoRenewable {
+            let seat = try row.seatEntry.flatMap { try SeatsTable(connection: reader.connection).row(entry: $0) }
+            guard let key = seat?.originalKey ?? (row.ground > 0 ? row.ground : nil) else { continue }
+            let environment = try reader.environments.environment(row.environment)
+            guard
+                let uncounted = try reading.entitlements([row], productID: productID, environment: environment).first
+            else { continue }
+            let counts = try reader.counts(environment, for: customer.key, app)
+            subscriptions.append(
+                CustomerSubscription(originalKey: key, seat: seat, entitlement: uncounted.counted(counts)))
+        }
+        return subscriptions
     }
 }
