@@ -160,8 +160,9 @@ struct Desk: Sendable {
 
     static let token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
 
-    /// A store with two products and a customer, and a server with a key of its Server API.
+    /// A store with two products and a customer, and a server, usually with a key of its Server API.
     static func run(
+        hasKey: Bool = true,
         _ body: @escaping @Sendable (Desk) async throws -> Void
     ) async throws {
         try await DeliveredWorld.run(
@@ -177,12 +178,8 @@ struct Desk: Sendable {
                         "subscription": ["group_id": "club", "period": "P1M"],
                     ])
                 try await desk.control("customers", ["customer_id": "ada", "environment": "production"])
-                let key = try await desk.control("api-keys", ["bundle_id": DeliveredWorld.bundleID])
-                let made = try AppStoreServerKey(
-                    issuerID: try #require(key["issuer_id"] as? String), keyID: try #require(key["key_id"] as? String),
-                    privateKey: try #require(key["private_key"] as? String))
-                configuration.appStoreKeys = ["example": [made]]
-                configuration.apps["example"]?.hasAppStoreKey = true
+                if hasKey { configuration.appStoreKeys = ["example": [try await desk.key()]] }
+                configuration.apps["example"]?.hasAppStoreKey = hasKey
                 let address = "http://127.0.0.1:\(store.port)"
                 configuration.appStore.serverAPIProduction = address
                 configuration.appStore.serverAPISandbox = "\(address)/sandbox"
@@ -201,6 +198,14 @@ struct Desk: Sendable {
                     .put, "/v1/customers/ada/app_account_token", ["app_account_token": token])
                 try await body(desk)
             })
+    }
+
+    /// A new key of the store.
+    func key() async throws -> AppStoreServerKey {
+        let key = try await control("api-keys", ["bundle_id": DeliveredWorld.bundleID])
+        return try AppStoreServerKey(
+            issuerID: try #require(key["issuer_id"] as? String), keyID: try #require(key["key_id"] as? String),
+            privateKey: try #require(key["private_key"] as? String))
     }
 
     @discardableResult

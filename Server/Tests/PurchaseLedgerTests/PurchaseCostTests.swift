@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import GRDB
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -160,6 +161,80 @@ struct PurchaseCostTests {
         let start = MintedWorld.moment.timeIntervalSince1970 * 1000
         // Two of the 401 are refunded, before they began.
         #expect(access?.until == Timestamp(millisecondsSince1970: Int64(start) + 399 * 30 * 86_400_000))
+        try await world.requireConsistency()
+        try await recorder.close()
+    }
+
+    @Test("The offers of a customer take as many statements with 40 subscriptions as with 2")
+    func offers() async throws {
+        let recorder = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+        let world = try await LedgerWorld(recorder)
+        func cost(_ originals: Range<Int>) async throws -> Int {
+            for original in originals {
+                let period = try LedgerWorld.period("\(5_000 + original)", original: "\(5_000 + original)", from: 0)
+                #expect(try await world.claim("\(5_000 + original)", period).code == "accepted")
+            }
+            _ = recorder.take()
+            let found = try await world.ledger.answer(
+                OffersOfCustomer(app: "example", customerID: LedgerWorld.customer))
+            #expect(found.offers.contains { $0.reason == .subscribed })
+            return recorder.take().count
+        }
+        let (short, long) = (try await cost(0..<2), try await cost(2..<40))
+        print("offers: \(short) statements with 2 subscriptions, \(long) with 40")
+        #expect(long == short)
+        try await world.database.close()
+    }
+
+    @Test("A statement, a report and its answer about a token read as much of 2,000 line items that wait as of 200")
+    func externalPurchases() async throws {
+        let path = folder.appending(path: "assay.sqlite").path
+        let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
+        let (world, file) = (try await LedgerWorld(recorder), try DatabaseQueue(path: path))
+        let ledger = world.ledger
+        func state(_ numbers: Range<Int>) async throws {
+            let items = try numbers.map { number in
+                try ExternalLineItem([
+                    "lineItemId": "item-\(number)", "creationDate": 1, "eventType": "BUY",
+                    "productType": "ONE_TIME_BUY",
+                    "productIdentifier": "coins", "quantity": 1, "amountTaxExclusive": number, "taxAmount": 0,
+                    "amountTaxInclusive": number, "netAmountTaxExclusive": number, "reportingCurrency": "EUR",
+                    "pricingCurrency": "EUR", "taxCountry": "ESP",
+                ])
+            }
+            _ = try await ledger.perform(StateExternalPurchase(app: "example", id: "token-1", lineItems: items))
+        }
+        func cost(_ body: () async throws -> Void) async throws -> (statements: Int, steps: Int) {
+            _ = recorder.take()
+            try await body()
+            let calls = recorder.takeCalls()
+            return (calls.count, try StatementCost(of: calls, in: file).steps)
+        }
+        func costs(_ number: Int) async throws -> [(statements: Int, steps: Int)] {
+            let stated = try await cost { try await state(number..<number + 1) }
+            let work = LedgerWork(.externalPurchase, app: "example", environment: .production, subject: "token-1")
+            var items: [ReportedLineItem] = []
+            let read = try await cost { items = try await ledger.answer(ExternalReportDue(work))?.lineItems ?? [] }
+            #expect(items.count == 200)
+            let answered = try await cost {
+                let answer = RecordExternalReport.Answer.accepted(requestID: "r\(number)", .lineItems, items)
+                try await ledger.perform(RecordExternalReport(app: "example", id: "token-1", answer))
+            }
+            return [stated, read, answered]
+        }
+        let token = ExternalPurchase(id: "token-1", bundleID: "com.example.app")
+        _ = try await ledger.perform(StateExternalPurchase(app: "example", token: token, isDuplicate: false))
+        try await state(1..<200)
+        let short = try await costs(200)
+        for start in stride(from: 201, to: 2_201, by: 200) { try await state(start..<start + 200) }
+        let long = try await costs(2_201)
+        print("line items: \(short) with 200 that wait, \(long) with 2,000")
+        for (short, long) in zip(short, long) {
+            // The answer to a statement has what Apple said last.
+            #expect(long.statements <= short.statements + 1)
+            // Deeper trees take a few steps more.
+            #expect(long.steps <= short.steps * 5 / 4 + 300)
+        }
         try await world.requireConsistency()
         try await recorder.close()
     }

@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import GRDB
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -62,6 +63,23 @@ struct QueryPlanTests {
         }
     }
 
+    private func exerciseExternalPurchase(_ world: LedgerWorld) async throws {
+        let (ledger, token) = (world.ledger, ExternalPurchase(id: "token-1", bundleID: "com.example.app"))
+        _ = try await ledger.perform(StateExternalPurchase(app: "example", token: token, isDuplicate: false))
+        let refund = try ExternalLineItem([
+            "lineItemId": "a", "creationDate": 1, "eventType": "REFUND", "referenceLineItemId": "b",
+            "amountTaxExclusive": 1, "taxAmount": 0, "amountTaxInclusive": 1, "netAmountTaxExclusive": 1,
+            "reportingCurrency": "EUR", "pricingCurrency": "EUR", "taxCountry": "ESP",
+        ])
+        _ = try await ledger.perform(StateExternalPurchase(app: "example", id: "token-1", lineItems: [refund]))
+        let work = LedgerWork(.externalPurchase, app: "example", environment: .production, subject: "token-1")
+        let due = try #require(try await ledger.answer(ExternalReportDue(work)))
+        let answer = RecordExternalReport.Answer.accepted(requestID: "r", due.status, due.lineItems)
+        try await ledger.perform(RecordExternalReport(app: "example", id: "token-1", answer))
+        _ = try await ledger.answer(ExternalPurchaseList(app: "example", limit: 5))
+        _ = try await ledger.answer(ExternalPurchaseOfID(app: "example", id: "token-1"))
+    }
+
     /// All operations of a server.
     private func exercise(_ world: LedgerWorld) async throws {
         let order = try await world.order(quantity: 2)
@@ -115,6 +133,7 @@ struct QueryPlanTests {
         }
         _ = try await world.ledger.answer(EventList(app: "example", limit: 5))
         try await exerciseWebhook(world)
+        try await exerciseExternalPurchase(world)
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))
         _ = try await world.ledger.answer(HeldPurchases(app: "example", limit: 5))
         try await world.observe(try NotificationTests.rescission("70"))

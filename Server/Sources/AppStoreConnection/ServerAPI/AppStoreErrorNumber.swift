@@ -14,7 +14,7 @@ public struct AppStoreErrorNumber: OpenValue {
     public static let duplicateValue = Self(rawValue: 1)
     /// Of the External Purchase Server API: another report with the same data is being taken.
     public static let simultaneousSubmission = Self(rawValue: 26)
-    /// Of the External Purchase Server API: the report is not known.
+    /// Of the External Purchase Server API: the report, or what a member refers to, is not known.
     public static let reportNotFound = Self(rawValue: 3)
     public static let transactionIDNotOriginal = Self(rawValue: 4_000_187)
     public static let familyTransactionNotSupported = Self(rawValue: 4_000_185)

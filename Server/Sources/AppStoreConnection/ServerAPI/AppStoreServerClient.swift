@@ -326,7 +326,12 @@ extension AppStoreServerClient {
         }
         guard let number else { return error(.httpStatus) }
         if number == .rateLimitExceeded { return error(.rateLimited, .seconds(60)) }
-        return error(number.isRetryable ? .unavailable : .refused)
+        var refused = error(number.isRetryable ? .unavailable : .refused)
+        refused.flaws = (body?.errors ?? []).compactMap { one in
+            guard let number = one.errorCode, let field = one.fieldName, let id = one.lineItemId else { return nil }
+            return .init(number: AppStoreErrorNumber(rawValue: number), field: field, lineItemID: id)
+        }
+        return refused
     }
 
     /// The pause until the time in `Retry-After`, which is in UNIX milliseconds.

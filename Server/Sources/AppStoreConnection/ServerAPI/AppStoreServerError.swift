@@ -16,6 +16,15 @@ public struct AppStoreServerError: Error, Sendable, CustomStringConvertible {
     public let isEndless: Bool
     /// The earliest time to call again, from now. An earlier call is unlikely to succeed, or is not made.
     public let retryAfter: Duration
+    /// The flaws of a report's line items (Apple, "SendReportErrorResponse").
+    public internal(set) var flaws: [LineItemFlaw] = []
+
+    /// What Apple says against a member of a line item.
+    public struct LineItemFlaw: Sendable {
+        public let number: AppStoreErrorNumber
+        public let field: String
+        public let lineItemID: String
+    }
 
     public init(
         _ code: Code, _ environment: ValidationEnvironment, seen: String, number: AppStoreErrorNumber? = nil,

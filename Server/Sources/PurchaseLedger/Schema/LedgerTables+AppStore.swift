@@ -152,9 +152,13 @@ extension LedgerTables {
             entry_key INTEGER NOT NULL,
             content TEXT NOT NULL,
             reported TEXT,
+            waiting INTEGER,
             PRIMARY KEY (app_key, line_item_id)) WITHOUT ROWID
         """,
         "CREATE INDEX external_line_items_by_token ON external_line_items (entry_key, line_item_id)",
+        """
+        CREATE INDEX external_line_items_waiting ON external_line_items (entry_key, waiting) WHERE waiting IS NOT NULL
+        """,
     ]
 
     static let offers: [LedgerMigration.Statement] = [

@@ -30,6 +30,13 @@ struct ExternalPurchasesTable {
         try ExternalItemRow.all("WHERE entry_key = ?1 ORDER BY line_item_id", [.integer(row.entryKey)], connection)
     }
 
+    /// The line items of the next report, in its order.
+    func waiting(of row: ExternalPurchaseRow, limit: Int) throws(LedgerStorageError) -> [ExternalItemRow] {
+        try ExternalItemRow.all(
+            "WHERE entry_key = ?1 AND waiting IS NOT NULL ORDER BY waiting LIMIT ?2",
+            [.integer(row.entryKey), .integer(Int64(limit))], connection)
+    }
+
     func item(_ id: String, appKey: Int64) throws(LedgerStorageError) -> ExternalItemRow? {
         try ExternalItemRow.first(
             "WHERE app_key = ?1 AND line_item_id = ?2", [.integer(appKey), .text(id)], connection)
@@ -39,8 +46,9 @@ struct ExternalPurchasesTable {
         try connection.send(
             to: "external_line_items",
             """
-            INSERT INTO external_line_items (app_key, line_item_id, entry_key, content, reported) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (app_key, line_item_id) DO UPDATE SET content = ?4, reported = ?5
+            INSERT INTO external_line_items (app_key, line_item_id, entry_key, content, reported, waiting)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (app_key, line_item_id) DO UPDATE SET content = ?4, reported = ?5, waiting = ?6
             """, item.values)
     }
 }
@@ -139,7 +147,8 @@ struct ExternalPurchaseRow: TableRow {
 /// A line item, as it was stated last.
 struct ExternalItemRow: TableRow {
     static let table = Table(
-        "external_line_items", key: nil, columns: ["app_key", "line_item_id", "entry_key", "content", "reported"])
+        "external_line_items", key: nil,
+        columns: ["app_key", "line_item_id", "entry_key", "content", "reported", "waiting"])
 
     let appKey: Int64
     let id: String
@@ -147,8 +156,10 @@ struct ExternalItemRow: TableRow {
     let entryKey: Int64
     /// `ExternalLineItem.content`.
     var content: String
-    /// The digest of the content that Apple accepted last.
+    /// The digest of the content that Apple accepted last; empty if Apple has the item from elsewhere.
     var reported: String?
+    /// The place in the order of what Apple is to be told; `nil` if it is not.
+    private(set) var waiting: Int64?
 
     init(appKey: Int64, id: String, entryKey: Int64, content: String) {
         (self.appKey, self.id, self.entryKey, self.content) = (appKey, id, entryKey, content)
@@ -160,10 +171,11 @@ struct ExternalItemRow: TableRow {
         entryKey = try reader.integer()
         content = try reader.text()
         reported = try reader.optionalText()
+        waiting = try reader.optionalInteger()
     }
 
     var values: [LedgerValue] {
-        [.integer(appKey), .text(id), .integer(entryKey), .text(content), .text(reported)]
+        [.integer(appKey), .text(id), .integer(entryKey), .text(content), .text(reported), .integer(waiting)]
     }
 
     static func digest(_ content: String) -> String {
@@ -171,6 +183,17 @@ struct ExternalItemRow: TableRow {
     }
 
     var isReported: Bool { reported == Self.digest(content) }
-    /// Whether Apple has to be told: an item that is withdrawn before it was reported is not.
-    var isWaiting: Bool { !isReported && (reported != nil || !content.contains("\"erroneouslySubmitted\":true")) }
+
+    /// Notes whether Apple has to be told: an item that is withdrawn before it was reported is not.
+    ///
+    /// A sale comes before what refers to it, and what refers to a sale is withdrawn before it.
+    ///
+    /// - Parameter place: orders what is stated now behind everything that was stated before.
+    mutating func note(place: Int64 = 0) {
+        let isWithdrawn = content.contains("\"erroneouslySubmitted\":true")
+        guard !isReported, reported != nil || !isWithdrawn else { return waiting = nil }
+        let rank: Int64 =
+            content.contains("\"eventType\":\"REFUND\"") ? 2 : content.contains("\"referenceLineItemId\":") ? 1 : 0
+        waiting = (isWithdrawn ? -rank : rank) << 56 | (waiting ?? place) & (1 << 56 - 1)
+    }
 }

@@ -18,37 +18,40 @@ struct ExternalReports: Sendable {
         func record(_ answer: RecordExternalReport.Answer) async throws {
             try await ledger.perform(RecordExternalReport(app: app, id: id, answer))
         }
-        let bundleID = try await ledger.answer(ExternalPurchaseBundle(work))
-        func named() throws(AppStoreServerError) -> AppStoreServerApp {
-            guard let named = access.terms.app(app, bundleID: bundleID) else {
-                throw AppStoreServerError(.notConfigured, environment, seen: "no key for \(bundleID ?? app)")
-            }
-            return named
+        guard let due = try await ledger.answer(ExternalReportDue(work)) else {
+            try await ledger.perform(NoteWork(work, next: nil))
+            return nil
         }
-        if let request = work.progress {
+        let (now, named) = (clock(), access.terms.app(app, bundleID: due.bundleID))
+        let isLate = due.lateAt.map { $0 <= now } ?? false
+        if let request = work.progress, let named {
             do {
-                if let known = try await known(request, try named(), environment) {
+                if let known = try await known(request, named, environment) {
                     try await record(known)
                     return nil
                 }
             } catch {
-                if try await ledger.answer(ExternalReportDue(work))?.isLate ?? false { try await record(.late) }
+                if isLate { try await record(.late) }
                 throw error
             }
         }
-        guard let due = try await ledger.answer(ExternalReportDue(work)) else {
+        guard let at = due.at else {
             work.progress = nil
             try await ledger.perform(NoteWork(work, next: nil))
             return nil
         }
-        let now = clock()
-        guard due.at <= now else {
+        guard at <= now else {
             work.progress = nil
-            return due.at.millisecondsSince1970 - now.millisecondsSince1970
+            return at.millisecondsSince1970 - now.millisecondsSince1970
         }
-        if due.isLate { try await record(.late) }
+        if isLate { try await record(.late) }
         guard !due.isHeld else { return nil }
-        let named = try named()
+        guard let named else {
+            // Without a key, only the event is left. A key that is added later begins it again (`AdoptWork`).
+            if let lateAt = due.lateAt, !isLate { return lateAt.millisecondsSince1970 - now.millisecondsSince1970 }
+            try await ledger.perform(NoteWork(work, next: nil))
+            return nil
+        }
         let request = work.progress ?? due.requestID ?? UUID().uuidString.lowercased()
         if work.progress == nil {
             work.progress = request
@@ -66,7 +69,12 @@ struct ExternalReports: Sendable {
                 try await record(known)
                 return nil
             }
-            try await record(.refused(requestID: request, error.seen))
+            func items(_ number: AppStoreErrorNumber) -> [String] {
+                error.flaws.filter { $0.number == number && $0.field == "lineItemId" }.map(\.lineItemID)
+            }
+            try await record(
+                .refused(
+                    requestID: request, error.seen, known: items(.duplicateValue), unknown: items(.reportNotFound)))
             return nil
         }
         try await record(.accepted(requestID: request, due.status, due.lineItems))

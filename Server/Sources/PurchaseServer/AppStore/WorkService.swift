@@ -37,12 +37,14 @@ final class WorkService: Service {
         let looksEvery = claims.timing.looksEvery
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
-                var (isSeeded, isAdopted): (Set<String>, Bool) = ([], false)
+                var (isSeeded, adopted): (Set<String>, [String]?) = ([], nil)
                 while !Task.isCancelled {
                     var pause = looksEvery
                     do {
-                        if !isAdopted { try await ledger.perform(AdoptWork()) }
-                        isAdopted = true
+                        // Also when an app gets a key: external purchase tokens wait for it.
+                        let names = access.terms.names
+                        if names != adopted { try await ledger.perform(AdoptWork()) }
+                        adopted = names
                         try await seed(&isSeeded)
                     } catch {
                         log(error)
@@ -53,7 +55,7 @@ final class WorkService: Service {
                         }
                         let waiting = try await lease(WorkSelection([.claim], limit: claims.room))
                         for claim in waiting.compactMap(\.entry) { claims.begin(claim) }
-                        let others = try await lease(otherWork)
+                        let others = try await lease(otherWork) + lease(workWithoutKey)
                         for work in others {
                             running.withLock { $0 += 1 }
                             group.addTask {
@@ -111,6 +113,13 @@ final class WorkService: Service {
         first.limit = 1
         guard try await ledger.answer(DueWork(first)) > 0 else { return [] }
         return try await ledger.perform(LeaseWork(selection))
+    }
+
+    /// External purchase tokens of apps without keys: nothing is sent, but it is told that they are late.
+    private var workWithoutKey: WorkSelection {
+        let apps = Set(access.terms.apps.keys).subtracting(access.terms.names).sorted()
+        let limit = apps.isEmpty ? 0 : Self.atOnce - running.withLock { $0 }
+        return WorkSelection([.externalPurchase], apps: apps, limit: limit)
     }
 
     /// The work besides claims that may be done now. One piece is the probe of an open circuit; the others rest.

@@ -24,7 +24,7 @@ public struct ExternalPurchaseMessage: Codable, Sendable, Equatable {
     public var requestID: String?
     /// What Apple said against the last report.
     public var refusal: String?
-    /// Only in the answers about one token.
+    /// All in the answer about one token; the stated ones in the answer to a statement.
     public var lineItems: [LineItem]?
 
     /// A line item of a token.

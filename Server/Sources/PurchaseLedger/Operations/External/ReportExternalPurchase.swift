@@ -1,7 +1,7 @@
 public import PurchaseAPI
 public import PurchaseVerification
 
-/// What Apple is to be told about a token now; `nil` if nothing is due.
+/// What Apple is to be told about a token; `nil` if the token is not known.
 public struct ExternalReportDue: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -9,47 +9,36 @@ public struct ExternalReportDue: LedgerQuery {
 
     public init(_ work: LedgerWork) { self.work = work }
 
+    /// Apple names no limit for a report: as many line items as one request states.
+    static let mostItems = ExternalLineItem.mostInRequest
+
     /// A report.
     public struct Report: Sendable {
+        public var bundleID: String?
         public var status: ExternalReportStatus
         /// The id of a refused report, which is sent again.
         public var requestID: String?
         public var lineItems: [ReportedLineItem]
-        /// When it is due.
-        public var at: Timestamp
+        /// When it is due; `nil` if Apple knows everything.
+        public var at: Timestamp?
         /// Whether it is only noted that it is late: Apple refused it, and nothing was stated since.
         public var isHeld: Bool
-        /// Whether it is late, and nobody was told.
-        public var isLate: Bool
+        /// When it is late; `nil` if that was told.
+        public var lateAt: Timestamp?
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Report? {
         let table = ExternalPurchasesTable(connection: reader.connection)
-        guard let row = try table.row(work.subject, appKey: try reader.app(work.app).key), let due = row.dueAt
-        else { return nil }
-        let waiting = try table.items(of: row).filter(\.isWaiting)
+        guard let row = try table.row(work.subject, appKey: try reader.app(work.app).key) else { return nil }
+        let waiting = try table.waiting(of: row, limit: Self.mostItems)
         let empty: ExternalReportStatus = row.isDuplicate ? .duplicate : row.isStated ? .noLineItem : .unrecognized
         return Report(
-            status: waiting.isEmpty ? empty : .lineItems, requestID: row.refusedRequest,
+            bundleID: row.bundleID, status: waiting.isEmpty ? empty : .lineItems, requestID: row.refusedRequest,
             lineItems: waiting.map {
                 ReportedLineItem(id: $0.id, content: $0.content, isRestatement: $0.reported != nil)
             },
-            at: row.isRefused ? row.overdueAt ?? due : due, isHeld: row.isRefused,
-            isLate: !row.isOverdue && row.overdueAt.map { $0 <= reader.now } ?? false)
-    }
-}
-
-/// The bundle id of the token that work is about.
-public struct ExternalPurchaseBundle: LedgerQuery {
-    public static let access = LedgerReadAccess.keys
-
-    public var work: LedgerWork
-
-    public init(_ work: LedgerWork) { self.work = work }
-
-    public func answer(_ reader: LedgerTransaction) throws -> String? {
-        let table = ExternalPurchasesTable(connection: reader.connection)
-        return try table.row(work.subject, appKey: try reader.app(work.app).key)?.bundleID
+            at: row.isRefused ? row.overdueAt : row.dueAt, isHeld: row.isRefused,
+            lateAt: row.isOverdue ? nil : row.overdueAt)
     }
 }
 
@@ -80,8 +69,8 @@ public struct RecordExternalReport: LedgerOperation {
     public enum Answer: Sendable {
         /// Apple has the report, with these line items.
         case accepted(requestID: String, ExternalReportStatus, [ReportedLineItem])
-        /// Apple refused it, and says why.
-        case refused(requestID: String, String)
+        /// Apple refused it, and says why, and which line items it has or does not have.
+        case refused(requestID: String, String, known: [String] = [], unknown: [String] = [])
         /// It is late.
         case late
     }
@@ -91,7 +80,10 @@ public struct RecordExternalReport: LedgerOperation {
     public var locks: LedgerLocks { .parts([.work, .external(id)]) }
 
     public func perform(_ transaction: LedgerTransaction) throws {
-        let app = try transaction.app(app)
+        let (app, table) = (try transaction.app(app), ExternalPurchasesTable(connection: transaction.connection))
+        let row = try table.row(id, appKey: app.key)
+        // Two servers can find it late at once, and one of them can report it meanwhile.
+        if case .late = answer, row.map({ $0.isOverdue || $0.dueAt == nil }) ?? true { return }
         var details = ExternalReportedDetails(id: id)
         switch answer {
         case .accepted(let request, let status, let items):
@@ -99,12 +91,14 @@ public struct RecordExternalReport: LedgerOperation {
             details.lineItems =
                 items.isEmpty
                 ? nil : items.map { .init(id: $0.id, digest: ExternalItemRow.digest($0.content)) }
-        case .refused(let request, let reason): (details.requestID, details.refusal) = (request, reason)
+        case .refused(let request, let reason, let known, let unknown):
+            (details.requestID, details.refusal) = (request, reason)
+            details.known = known.isEmpty ? nil : known
+            details.unknown = unknown.isEmpty ? nil : unknown
         case .late: break
         }
         // What is left begins with a request of its own.
-        let table = ExternalPurchasesTable(connection: transaction.connection)
-        if let row = try table.row(id, appKey: app.key), details.requestID != nil {
+        if let row, details.requestID != nil {
             try WorkTable(connection: transaction.connection).delete(row.work)
         }
         try details.run(try transaction.append(transaction.draft(app), details))
@@ -120,6 +114,9 @@ struct ExternalReportedDetails: LedgerInput {
     var status: ExternalReportStatus?
     var lineItems: [Item]?
     var refusal: String?
+    /// The line items that Apple has from elsewhere, and those that it does not have, by its refusal.
+    var known: [String]?
+    var unknown: [String]?
 
     struct Item: Codable, Sendable {
         var id: String
@@ -135,13 +132,19 @@ struct ExternalReportedDetails: LedgerInput {
         if let requestID {
             (row.requestID, row.answerEntry) = (requestID, write.entry.key)
             (row.refusedRequest, row.isRefused) = (status == nil ? requestID : nil, status == nil)
-            for item in lineItems ?? [] {
-                guard var known = try table.item(item.id, appKey: write.app.key) else { continue }
-                known.reported = item.digest
-                try table.write(known)
+            func note(_ id: String, _ reported: String?) throws {
+                guard var item = try table.item(id, appKey: write.app.key), item.entryKey == row.entryKey else {
+                    return
+                }
+                item.reported = reported
+                item.note()
+                try table.write(item)
             }
+            for item in lineItems ?? [] { try note(item.id, item.digest) }
+            for id in known ?? [] { try note(id, "") }
+            for id in unknown ?? [] { try note(id, nil) }
             if let status { (row.status, row.isOverdue, row.itemsSince) = (status, false, nil) }
-            try row.noteItems(try table.items(of: row), at: now)
+            try row.noteItems(table, at: now)
         } else {
             row.isOverdue = true
             var event = write.events.event(.externalPurchaseTokenOverdue)
@@ -169,7 +172,7 @@ public struct ExternalPurchaseList: LedgerList {
             reader.connection, [ListIndex("app_key = ?1", try reader.app(app).key)], by: ["entry_key"],
             cursor: \.entryKey
         ).page(after: cursor, limit: limit) { state == nil || $0.state(at: reader.now) == state ? $0 : nil }
-            .map { try ExternalPurchaseMessage($0, reader, withItems: false) }
+            .map { try ExternalPurchaseMessage($0, reader) }
     }
 }
 
@@ -188,7 +191,8 @@ public struct ExternalPurchaseOfID: LedgerQuery {
         guard let row = try ExternalPurchasesTable(connection: reader.connection).row(id, appKey: app.key) else {
             throw LedgerRefusal(.externalPurchaseUnknown, expected: "a token that was stated or notified", found: id)
         }
-        return try ExternalPurchaseMessage(row, reader)
+        return try ExternalPurchaseMessage(
+            row, reader, items: ExternalPurchasesTable(connection: reader.connection).items(of: row))
     }
 }
 
@@ -201,7 +205,9 @@ extension ExternalPurchaseRow {
 }
 
 extension ExternalPurchaseMessage {
-    init(_ row: ExternalPurchaseRow, _ reader: LedgerTransaction, withItems: Bool = true) throws(LedgerStorageError) {
+    init(
+        _ row: ExternalPurchaseRow, _ reader: LedgerTransaction, items: [ExternalItemRow]? = nil
+    ) throws(LedgerStorageError) {
         self.init(
             externalPurchaseID: row.externalID,
             environment: EnvironmentName(try reader.environments.environment(row.environment)), stated: row.isStated,
@@ -209,11 +215,7 @@ extension ExternalPurchaseMessage {
         (tokenType, createdAt) = (row.tokenType, row.createdAt.map { "\($0)" })
         (expiresAt, dueAt) = (row.expiresAt.map { "\($0)" }, row.dueAt.map { "\($0)" })
         (status, requestID) = (row.status?.rawValue, row.requestID)
-        if withItems {
-            lineItems = try ExternalPurchasesTable(connection: reader.connection).items(of: row).map {
-                LineItem(lineItemID: $0.id, reported: $0.isReported)
-            }
-        }
+        lineItems = items.map { items in items.map { LineItem(lineItemID: $0.id, reported: $0.isReported) } }
         guard let key = row.answerEntry, let entry = try JournalTable(connection: reader.connection).row(key: key)
         else { return }
         guard let content = entry.details else { return }

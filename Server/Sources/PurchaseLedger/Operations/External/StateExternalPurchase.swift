@@ -30,46 +30,53 @@ public struct StateExternalPurchase: LedgerOperation {
         guard known != nil || token != nil else {
             throw LedgerRefusal(.externalPurchaseUnknown, expected: "a token that was stated or notified", found: id)
         }
-        let items = try lineItems.filter { try isNew($0, of: known, table, app) }
+        let items = try lineItems.compactMap { try new($0, of: known, table, app) }
         let isKnown = known.map { row in token == nil || row.isStated && row.isDuplicate == isDuplicate } ?? false
         // A statement after a refusal has the report sent again, also if it is the same.
         if let known, isKnown, items.isEmpty, !known.isRefused {
-            return (try ExternalPurchaseMessage(known, transaction), true)
+            return (try message(known, app, transaction), true)
         }
         let details = ExternalStatedDetails(
             id: id, token: token, isDuplicate: isDuplicate ? true : nil,
-            lineItems: items.isEmpty ? nil : items.map { .init(id: $0.id, content: $0.content) })
+            lineItems: items.isEmpty ? nil : items)
         guard let row = try details.run(try transaction.append(transaction.draft(app), details)) else {
             throw LedgerStorageError(.other, "the token \(id) was not written")
         }
-        return (try ExternalPurchaseMessage(row, transaction), false)
+        return (try message(row, app, transaction), false)
     }
 
-    /// Whether an item states something new.
-    private func isNew(
+    /// The token, with the line items that were stated.
+    private func message(
+        _ row: ExternalPurchaseRow, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws -> ExternalPurchaseMessage {
+        let table = ExternalPurchasesTable(connection: transaction.connection)
+        let items = try lineItems.compactMap { try table.item($0.id, appKey: app.key) }
+        return try ExternalPurchaseMessage(row, transaction, items: items.isEmpty ? nil : items)
+    }
+
+    /// What is new in an item.
+    private func new(
         _ item: ExternalLineItem, of row: ExternalPurchaseRow?, _ table: ExternalPurchasesTable, _ app: RegistryApp
-    ) throws -> Bool {
+    ) throws -> ExternalStatedDetails.Item? {
         guard lineItems.last(where: { $0.id.isSame(as: item.id) }) == item else {
             throw LedgerRefusal(.lineItemConflict, expected: "each lineItemId once", found: item.id)
         }
         guard let known = try table.item(item.id, appKey: app.key) else {
-            guard !item.isRestatement else {
-                throw LedgerRefusal(.lineItemConflict, expected: "an earlier statement of \(item.id)", found: "none")
-            }
-            return true
+            // Apple may have it from elsewhere, or from what was reported after the backup of this database.
+            return .init(id: item.id, content: item.content, isAtApple: item.isRestatement ? true : nil)
         }
         guard known.entryKey == row?.entryKey else {
             throw LedgerRefusal(
                 .lineItemConflict, expected: "a lineItemId that is unique for the app",
                 found: "\(item.id) of another token")
         }
-        guard !known.content.isSame(as: item.content) else { return false }
+        guard !known.content.isSame(as: item.content) else { return nil }
         guard item.isRestatement else {
             throw LedgerRefusal(
                 .lineItemConflict, expected: "the first statement of \(item.id), or restatement: true",
                 found: "another content")
         }
-        return true
+        return .init(id: item.id, content: item.content)
     }
 }
 
@@ -84,6 +91,8 @@ struct ExternalStatedDetails: LedgerInput {
     struct Item: Codable, Sendable {
         var id: String
         var content: String
+        /// Whether it corrects what only Apple knows.
+        var isAtApple: Bool?
     }
 
     /// - Returns: the token; `nil` if it is not known.
@@ -102,15 +111,17 @@ struct ExternalStatedDetails: LedgerInput {
             row.add(token, at: now)
             (row.isStated, row.isDuplicate) = (true, isDuplicate ?? false)
         }
-        for item in lineItems ?? [] {
+        for (index, item) in (lineItems ?? []).enumerated() {
             var written =
                 try table.item(item.id, appKey: write.app.key)
                 ?? ExternalItemRow(appKey: write.app.key, id: item.id, entryKey: row.entryKey, content: item.content)
             written.content = item.content
+            if item.isAtApple == true { written.reported = "" }
+            written.note(place: write.entry.key << 8 + Int64(index))
             try table.write(written)
         }
         row.isRefused = false
-        try row.noteItems(try table.items(of: row), at: now)
+        try row.noteItems(table, at: now)
         try table.write(row, at: now)
         return row
     }
@@ -134,8 +145,8 @@ extension ExternalPurchaseRow {
             ?? (createdAt ?? now).adding(milliseconds: ExternalPurchase.reportedAfter, times: 1)
     }
 
-    mutating func noteItems(_ items: [ExternalItemRow], at now: Timestamp) throws(LedgerStorageError) {
-        itemsSince = items.contains(where: \.isWaiting) ? itemsSince ?? now : nil
+    mutating func noteItems(_ table: ExternalPurchasesTable, at now: Timestamp) throws(LedgerStorageError) {
+        itemsSince = try table.waiting(of: self, limit: 1).isEmpty ? nil : itemsSince ?? now
     }
 }
 
