@@ -45,6 +45,16 @@ extension Console {
             "events": events.entries.map { Self.fields($0, deliveries) }, "canAct": canAct,
             "forms": forms.fields,
         ]
+        let offers = try await ledger.answer(OffersOfCustomer(app: app, customerID: id)).offers
+        values["offers"] = ConsoleTable.fields(
+            "Offers", ["Product", "Offer", "Type", "May have it", "Why"],
+            offers.map { offer in
+                [
+                    Cell(offer.productID), Cell(offer.offerID), Cell(offer.type.rawValue.replacing("_", with: "-")),
+                    Cell(offer.isEligible ? "yes" : "no", style: offer.isEligible ? "state good" : "state bad"),
+                    Cell("\(offer.reason.sentence) (\(offer.reason.rawValue))"),
+                ]
+            })
         values["balances"] = try await balances(of: id, app, entitlements.entitlements)
         if entitlements.entitlements.contains(where: { $0.reason == .sandboxNotAccepted }) {
             values["tester"] = forms.tester

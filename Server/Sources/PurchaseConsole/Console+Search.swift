@@ -73,6 +73,13 @@ extension Console {
         {
             results.append(Result(kind: "Claim", href: Self.address("claim", app: app, text), text: text))
         }
+        do {
+            _ = try await ledger.answer(ExternalPurchaseOfID(app: app, id: text))
+            let href = Self.address("external", app: app, text)
+            results.append(Result(kind: "External purchase token", href: href, text: text))
+        } catch let refusal as LedgerRefusal where refusal.code == .externalPurchaseUnknown {
+            // It names something else.
+        }
         for found in try await ledger.answer(CustomerSearch(app: app, text: text, limit: Self.rows))
         where found.foundBy != .transaction {
             let href = Self.address("customer", app: app, found.customerID)

@@ -125,6 +125,7 @@ public final class Console: Sendable {
         case ("purchase", false): return try await purchase(request, visit)
         case ("pack", false): return try await pack(request, visit)
         case ("claim", false): return try await submission(request, visit)
+        case ("external", false): return try await externalPurchases(request, visit)
         case ("proof", false): return try await proof(request, visit)
         case ("inspect", _): return try await inspect(request, visit)
         case ("state", _): return try await state(request, visit)
@@ -147,6 +148,7 @@ public final class Console: Sendable {
             values["role"] = visit.account.role.rawValue
             values["token"] = visit.formToken
             values["store"] = surroundings.tools.store
+            values["external"] = (values["app"] as? String).map { "?app=\(FormFields.encoded($0))" } ?? ""
             // Of each form of the page only one is sent, so one number serves them all.
             values["form"] = UUID().uuidString
         }

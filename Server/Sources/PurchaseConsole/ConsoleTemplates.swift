@@ -22,6 +22,7 @@ enum ConsoleTemplates {
             <body><a class="skip" href="#main">Skip to the content</a>
             <header><strong>Assay</strong> <span class="soft">{{shop}}</span>
             {{#operator}}<nav aria-label="Pages"><a href="/console">Search</a> <a href="/console/inspect">Inspect</a>
+            <a href="/console/external{{external}}">External purchases</a>
             <a href="/console/state">State</a> <a href="/console/operators">Operators</a>
             {{#store}}<a href="{{store}}">The simulated store</a>{{/store}}</nav>
             <form method="post" action="/console/sign-out">{{> form}}

@@ -1,4 +1,4 @@
-/// The templates of the search, a customer, a purchase, a claim and an inspection.
+/// The templates of the search, a customer, a purchase, a claim, external purchases and an inspection.
 enum CustomerTemplates {
     static let pages = [
         (
@@ -32,6 +32,7 @@ enum CustomerTemplates {
             {{#balances}}<h3>Units of {{product}}, by purchase</h3>{{#lots}}{{> table}}{{/lots}}
             {{#hasMore}}<p class="soft">There are more: shown are the next to be used and the last used up.</p>\
             {{/hasMore}}{{/balances}}</section>
+            {{#offers}}<section><h2>Offers</h2>{{> table}}</section>{{/offers}}
             {{#timeline}}<section><h2>Access over time</h2><p class="soft">A bar is a period, or what was bought once, and has \
             the colour of what became of it; the line is now. Of consumables only the purchases are drawn.</p>
             <p class="legend"><span><svg viewBox="0 0 12 12"><rect class="paid" x="1" y="3" width="10" height="6"/></svg> \
@@ -98,6 +99,22 @@ enum CustomerTemplates {
             {{> head}}<p class="note">{{sentence}} <strong>{{action}}</strong></p>
             <section><dl>{{#facts}}{{> fact}}{{/facts}}</dl>{{#links}}<p><a href="{{href}}">{{text}}</a></p>{{/links}}</section>
             {{> evidence}}{{> foot}}
+            """
+        ),
+        (
+            "external",
+            """
+            {{> head}}<section>{{#apps}}<p><a href="{{href}}">{{name}}</a></p>{{/apps}}
+            <p>{{#states}}<a href="{{href}}"{{#isChosen}} aria-current="true"{{/isChosen}}>{{name}}</a> {{/states}}</p>
+            {{#tokens}}{{> table}}{{/tokens}}{{^tokens}}<p>No backend stated such a token, and no notification of Apple's named \
+            one.</p>{{/tokens}}{{#next}}<p><a href="{{next}}">Earlier tokens</a></p>{{/next}}</section>{{> foot}}
+            """
+        ),
+        (
+            "external-token",
+            """
+            {{> head}}<section><dl>{{#facts}}{{> fact}}{{/facts}}</dl></section>
+            {{#items}}<section><h2>Line items</h2>{{> table}}{{#more}}<p class="soft">{{.}}</p>{{/more}}</section>{{/items}}{{> foot}}
             """
         ),
         (

@@ -103,3 +103,17 @@ extension RecordedPurchase {
             : "There is nothing to give: Apple took it back."
     }
 }
+
+extension CustomerOffer.Reason {
+    var sentence: String {
+        switch self {
+        case .neverSubscribed: "The customer never had a subscription of the group."
+        case .subscribed: "The customer has a subscription of the group."
+        case .formerSubscriber: "The customer had a subscription of the group, and has none now."
+        case .introductoryOfferUsed: "The customer had an introductory offer of the group."
+        case .signed: "Apple signed that the customer may have it."
+        case .notForCustomer: "The settings give it to others."
+        case .exhausted: "The customer got it as often as the settings allow."
+        }
+    }
+}

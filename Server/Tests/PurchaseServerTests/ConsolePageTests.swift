@@ -108,6 +108,42 @@ struct ConsolePageTests {
         #expect(page.contains(#"<polygon class="purchase""#) && page.contains(#"<polygon class="claim""#))
     }
 
+    @Test("External purchase tokens have pages with their state and line items, and a customer's page has their offers")
+    func externalPurchases() async throws {
+        _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+        for number in 1...26 {
+            let token = ExternalPurchase(
+                id: "token-\(number)", bundleID: "com.example.app", tokenType: "SERVICES", createdAt: 1_769_860_800_000,
+                expiresAt: 4_102_444_800_000)
+            _ = try await world.ledger.perform(StateExternalPurchase(app: "example", token: token, isDuplicate: false))
+        }
+        let refund = try ExternalLineItem([
+            "lineItemId": "a<b>", "creationDate": 1, "eventType": "REFUND", "referenceLineItemId": "sale",
+            "amountTaxExclusive": 1, "taxAmount": 0, "amountTaxInclusive": 1, "netAmountTaxExclusive": 1,
+            "reportingCurrency": "EUR", "pricingCurrency": "EUR", "taxCountry": "ESP",
+        ])
+        _ = try await world.ledger.perform(StateExternalPurchase(app: "example", id: "token-7", lineItems: [refund]))
+        let answer = RecordExternalReport.Answer.refused(requestID: "request-1", "3: unknown <sale>")
+        try await world.ledger.perform(RecordExternalReport(app: "example", id: "token-7", answer))
+        var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
+        let customer = try await browser.get("/console/customer?app=example&id=alice").text
+        #expect(ConsoleBrowser.words(customer).contains("introductory yes The customer never had a subscription"))
+        #expect(customer.contains(#"href="/console/external?app=example""#))
+        let list = try await browser.get("/console/external?app=example").text
+        #expect(list.contains("token-26") && list.contains("SERVICES") && !list.contains("token-1<"))
+        let next = String(try #require(list.firstMatch(of: /href="([^"]*before=[^"]*)"/)).1).replacing("&amp;", with: "&")
+        #expect(try await browser.get(next).text.contains("token-1<"))
+        let refused = try await browser.get("/console/external?app=example&state=refused").text
+        #expect(refused.contains("token-7") && !refused.contains("token-26"))
+        let token = try await browser.get("/console/external?app=example&id=token-7").text
+        for part in [
+            "refused: the backend has to state", "request-1", "3: unknown &lt;sale&gt;", "a&lt;b&gt;",
+            "not as stated last",
+        ] { #expect(token.contains(part), "\(part)") }
+        #expect(try await browser.get("/console/external?app=example&id=none").status == 400)
+        #expect(try await browser.get("/console/search?q=token-7").status == 303)
+    }
+
     @Test("The latest event comes first, with how far it is delivered to each receiver of the settings")
     func deliveries() async throws {
         let hook = "http://127.0.0.1:9/hook"
