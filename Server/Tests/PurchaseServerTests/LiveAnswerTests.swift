@@ -1,10 +1,12 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
+import NIOCore
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -294,14 +296,20 @@ struct LiveAnswerTests {
         for mode in DropInSettings.Recording.allCases {
             try await PurchaseServerWorld.run {
                 var settings = DropInSettings(app: "example")
-                settings.recording = mode
+                (settings.recording, settings.acceptsSignedTransactions) = (mode, false)
                 $0.dropIn = ["com.example.app": settings]
             } _: { world async throws in
                 var forged = try DropInWorld.receipt()
                 forged[forged.count - 5] ^= 1
                 #expect(try await DropInWorld.ask(world.client, forged).status == 21003)
                 #expect(try await DropInWorld.ask(world.client, try DropInWorld.receipt()).status == 0)
-                let expected: Int64 = mode == .off ? 0 : mode == .refused ? 1 : 2
+                let signed = try MintedWorld.mint(DropInWorld.signed(1))
+                let body = try JSONSerialization.data(
+                    withJSONObject: ["receipt-data": String(decoding: signed, as: UTF8.self)])
+                let answer = try await world.client.execute(
+                    uri: "/verifyReceipt", method: .post, body: ByteBuffer(bytes: body))
+                #expect(String(buffer: answer.body) == #"{"status":21002}"#)
+                let expected: Int64 = mode == .off ? 0 : mode == .refused ? 2 : 3
                 var kept: Int64 = -1
                 for _ in 0..<600 where kept < expected {
                     kept = try await world.database.read(.lists) { connection in

@@ -208,7 +208,7 @@ public struct DropInSettings: Sendable, Equatable {
     /// Which of the receipts that `verifyReceipt` gets are recorded.
     public enum Recording: String, Sendable, CaseIterable {
         case off
-        /// Those that are malformed or not authentic.
+        /// Those that are malformed, not authentic or, by the settings, not accepted.
         case refused
         case all
     }

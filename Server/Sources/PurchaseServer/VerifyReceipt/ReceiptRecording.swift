@@ -83,9 +83,12 @@ struct ReceiptRecords: Sendable {
             if let appOfRefused { recording.add(evidence, app: appOfRefused, to: ledger) }
             return
         }
-        guard settings.values.contains(where: { ExactText($0.app) == ExactText(app) && $0.recording == .all }) else {
-            return
-        }
+        let isRefused = prepared.subject == nil
+        guard
+            settings.values.contains(where: {
+                ExactText($0.app) == ExactText(app) && ($0.recording == .all || isRefused && $0.recording == .refused)
+            })
+        else { return }
         recording.add(evidence, app: app, to: ledger)
     }
 }

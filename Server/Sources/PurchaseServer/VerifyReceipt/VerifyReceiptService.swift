@@ -203,8 +203,10 @@ package struct VerifyReceiptService: Sendable {
             throw VerificationError(.jwsInsteadOfReceipt, expected: "a transaction with an id", found: "none")
         }
         guard sent.settings?.acceptsSignedTransactions ?? true else {
-            return PreparedAnswer(
+            var refused = PreparedAnswer(
                 Answer(response: VerifyReceiptResponse(status: .malformed), reason: .signedTransactionNotAccepted))
+            (refused.app, refused.evidence) = (sent.settings?.app, sent.request.receiptText)
+            return refused
         }
         if let refusal = Self.refusal(of: transaction.environment, at: endpoint) { return PreparedAnswer(refusal) }
         let isSubscription = facts.kind == .autoRenewable
