@@ -95,8 +95,9 @@ def units(options):
         for last in (50, 950):
             rows.add(f"claim of period {last} of one original", claim_of_period(world, signer, last, options.originals), name)
         allocations(options, world.folder, signer)
-        known, alone = known_receipts(options, world.folder, 50)
-        rows.add("/verifyReceipt of a receipt that the ledger knows", known, "/verifyReceipt without a ledger")
+        known, signed, alone = known_receipts(options, world.folder, 50)
+        rows.add(name := "/verifyReceipt of a receipt that the ledger knows", known, "/verifyReceipt without a ledger")
+        rows.add("/verifyReceipt of a signed transaction that the ledger knows", signed, name)
         rows.add("/verifyReceipt without a ledger", alone)
         world.stop()
         entries = int(world.database.rows("SELECT count(*) FROM journal")[0][0][0])
@@ -159,12 +160,13 @@ class Shop:
 
     def __init__(self, program, folder, count):
         store = Store(program, folder, "--environment-names", "apple")
-        self.trust, self.requests, self.notifications, number = store.trust, [], [], 0
+        self.trust, self.requests, self.signed, self.notifications, number = store.trust, [], [], [], 0
         store.sell((CLUB, True))
         for customer in range(count):
             store.control("customers", {"customer_id": f"customer-{customer}", "environment": "production"})
-            receipt = store.buy(CLUB, f"customer-{customer}")["evidence"]["app_receipt"].replace("\n", "")
-            self.requests.append(post("/verifyReceipt", json.dumps({"receipt-data": receipt}).encode()))
+            evidence = store.buy(CLUB, f"customer-{customer}")["evidence"]
+            for name, requests in (("app_receipt", self.requests), ("signed_transaction", self.signed)):
+                requests.append(post("/verifyReceipt", json.dumps({"receipt-data": evidence[name].replace("\n", "")}).encode()))
         while (payload := store.notification(number := number + 1)) is not False:
             self.notifications += [post("/notifications/v2", json.dumps({"signedPayload": payload}).encode())] if payload else []
         store.stop()
@@ -185,18 +187,21 @@ def served(options, folder, shop, name, database=None):
 
 
 def known_receipts(options, folder, count):
-    """The processor time of an answer with state, and of one without a ledger, in turns."""
+    """The processor time of an answer with state to a receipt and to a signed transaction, and of one without a ledger, in turns."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         shop = Shop(options.program, place, count)
-        worlds = [served(options, place, shop, name, SQLite(place, f"{name}.sqlite")) for name in ("known", "alone")]
-        costs = [[], []]
+        known, alone = (served(options, place, shop, name, SQLite(place, f"{name}.sqlite")) for name in ("known", "alone"))
+        parts, heads = [(known, shop.requests, []), (known, shop.signed, []), (alone, shop.requests, [])], []
+        Sender([known.servers[0].port], 1, lambda _, __, head, ___, ____: heads.append(head.lower())).run(
+            (None, each) for each in shop.requests + shop.signed)
+        fail(["an answer has no state of the ledger"] * any(b"assay-state: live" not in head for head in heads))
         for _ in range(6):
-            for world, found in zip(worlds, costs):
-                found.append(cost(world, list(itertools.islice(itertools.cycle(shop.requests), options.count // 5)), 16))
-        for world in worlds:
+            for world, requests, found in parts:
+                found.append(cost(world, list(itertools.islice(itertools.cycle(requests), options.count // 5)), 16))
+        for world in (known, alone):
             world.stop(at_once=True)
         # The first round is not counted.
-        return [percentile(found[1:], 0.5) for found in costs]
+        return [percentile(found[1:], 0.5) for _, _, found in parts]
 
 
 def stops(options):
