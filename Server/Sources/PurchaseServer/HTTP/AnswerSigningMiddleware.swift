@@ -19,7 +19,7 @@ struct AnswerSigningMiddleware: RouterMiddleware {
             // `ContentDigestMiddleware` compares the body of the request with it.
             let digest = request.headers[.contentDigest], ContentDigest.sha256(digest) != nil,
             // A stream has no end that could be signed.
-            let contentType = response.headers[.contentType], contentType != EventStreams.contentType
+            let contentType = response.headers[.contentType], contentType != Wire.streamType
         else { return response }
         let body = try await response.body.collected()
         let message = AnswerSignature.Message(

@@ -6,6 +6,8 @@ import NIOCore
 /// JSON as it is sent: keys in alphabetical order, so that equal answers are equal bytes.
 enum Wire {
     static let contentType = "application/json"
+    /// Of an answer that has no end.
+    static let streamType = "text/event-stream"
 
     static func json(_ message: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()

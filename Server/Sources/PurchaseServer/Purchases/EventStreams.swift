@@ -14,7 +14,6 @@ import Synchronization
 /// One reader for each app looks for new events and hands them to all of its streams. A stream that begins earlier, or
 /// that falls behind what the reader keeps, reads pages of its own until it has caught up.
 final class EventStreams: Sendable {
-    static let contentType = "text/event-stream"
     /// A backend has a stream for each of its processes.
     static let largestOfKey = 10
     /// About 30 KB each.
@@ -101,7 +100,7 @@ final class EventStreams: Sendable {
         return Response(
             status: .ok,
             headers: [
-                .contentType: Self.contentType, .cacheControl: "no-store",
+                .contentType: Wire.streamType, .cacheControl: "no-store",
                 // Asks proxies such as nginx not to hold it back.
                 .accelBuffering: "no",
             ],
