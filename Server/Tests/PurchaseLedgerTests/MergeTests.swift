@@ -71,6 +71,12 @@ struct MergeTests {
         #expect(try await world.entitlement(of: "alice")?.balance == 3)
         ledger.mergeOriginals = 0
         try await ledger.perform(MergeCustomers(app: "example", customerID: "alice", into: "carol", holdsWrites: true))
+        // A login that came late does not merge the account of whoever logged in before it.
+        var late = MergeCustomers(app: "example", customerID: "alice", into: "somebody else")
+        late.isFirst = true
+        await #expect { try await ledger.perform(late) } throws: {
+            ($0 as? LedgerRefusal)?.code == .customerMergeCircular
+        }
         #expect(try await world.entitlement(of: "device")?.balance == 3)
     }
 

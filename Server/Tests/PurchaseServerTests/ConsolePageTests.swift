@@ -123,7 +123,8 @@ struct ConsolePageTests {
             "reportingCurrency": "EUR", "pricingCurrency": "EUR", "taxCountry": "ESP",
         ])
         _ = try await world.ledger.perform(StateExternalPurchase(app: "example", id: "token-7", lineItems: [refund]))
-        let answer = RecordExternalReport.Answer.refused(requestID: "request-1", "3: unknown <sale>")
+        let answer = RecordExternalReport.Answer.refused(
+            requestID: "request-1", [ReportedLineItem(refund)], "3: unknown <sale>")
         try await world.ledger.perform(RecordExternalReport(app: "example", id: "token-7", answer))
         var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
         let customer = try await browser.get("/console/customer?app=example&id=alice").text
@@ -131,7 +132,8 @@ struct ConsolePageTests {
         #expect(customer.contains(#"href="/console/external?app=example""#))
         let list = try await browser.get("/console/external?app=example").text
         #expect(list.contains("token-26") && list.contains("SERVICES") && !list.contains("token-1<"))
-        let next = String(try #require(list.firstMatch(of: /href="([^"]*before=[^"]*)"/)).1).replacing("&amp;", with: "&")
+        let next = String(try #require(list.firstMatch(of: /href="([^"]*before=[^"]*)"/)).1).replacing(
+            "&amp;", with: "&")
         #expect(try await browser.get(next).text.contains("token-1<"))
         let refused = try await browser.get("/console/external?app=example&state=refused").text
         #expect(refused.contains("token-7") && !refused.contains("token-26"))

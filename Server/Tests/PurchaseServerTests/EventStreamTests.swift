@@ -174,6 +174,27 @@ struct EventStreamTests {
         #expect(try await refusal(world, key: made.text) == "401 key_unknown")
     }
 
+    @Test(
+        "A stream that begins after an erasure has nothing of the customer, whatever others were sent before", .server)
+    func erased() async throws {
+        let (world, key) = (world, world.keys[.backend])
+        try await RawConnection.open(port: world.client.port) { first async throws in
+            try await first.send(Self.head(key))
+            _ = try await first.read(until: "id: 0")
+            let order = try await self.order(world, "the customer")
+            #expect(try await first.read(until: order).contains("the customer"))
+            _ = try await world.ledger.perform(
+                EraseCustomer(app: "example", customerID: "the customer", reason: "asked for it"))
+            _ = try await first.read(until: "customer_erased")
+            _ = try await self.order(world, "the last one")
+            try await RawConnection.open(port: world.client.port) { second async throws in
+                try await second.send(Self.head(key, after: "0"))
+                let text = try await second.read(until: "the last one")
+                #expect(text.contains("customer_erased") && !text.contains("the customer"))
+            }
+        }
+    }
+
     @Test("A stop of the server ends the streams, whole")
     func stopped() async throws {
         let (ports, port) = AsyncStream.makeStream(of: (Int, String).self)

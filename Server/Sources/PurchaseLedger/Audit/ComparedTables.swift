@@ -43,6 +43,10 @@ package enum ComparedTables {
         ]),
         // Its number is compared, too, and does not identify a version of the settings.
         "settings_history": .init(key: ["app_key", "entry_key"]),
+        // An order by the numbers of entries, which another database can number otherwise.
+        "external_line_items": .init(replaced: [
+            "waiting": "CASE WHEN external_line_items.waiting IS NULL THEN 0 ELSE 1 END"
+        ]),
         "events": .init(
             without: ["event_key"],
             key: eventKey,

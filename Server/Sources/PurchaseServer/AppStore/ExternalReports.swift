@@ -35,13 +35,13 @@ struct ExternalReports: Sendable {
                 throw error
             }
         }
+        // Whether Apple has a report is asked once there is a key.
+        if named != nil, due.at.map({ $0 > now }) ?? true { work.progress = nil }
         guard let at = due.at else {
-            work.progress = nil
             try await ledger.perform(NoteWork(work, next: nil))
             return nil
         }
         guard at <= now else {
-            work.progress = nil
             return at.millisecondsSince1970 - now.millisecondsSince1970
         }
         if isLate { try await record(.late) }
@@ -74,7 +74,8 @@ struct ExternalReports: Sendable {
             }
             try await record(
                 .refused(
-                    requestID: request, error.seen, known: items(.duplicateValue), unknown: items(.reportNotFound)))
+                    requestID: request, due.lineItems, error.seen, known: items(.duplicateValue),
+                    unknown: items(.reportNotFound)))
             return nil
         }
         try await record(.accepted(requestID: request, due.status, due.lineItems))

@@ -37,14 +37,14 @@ final class WorkService: Service {
         let looksEvery = claims.timing.looksEvery
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
-                var (isSeeded, adopted): (Set<String>, [String]?) = ([], nil)
+                var (isSeeded, adopted): (Set<String>, [String: [String]]?) = ([], nil)
                 while !Task.isCancelled {
                     var pause = looksEvery
                     do {
-                        // Also when an app gets a key: external purchase tokens wait for it.
-                        let names = access.terms.names
-                        if names != adopted { try await ledger.perform(AdoptWork()) }
-                        adopted = names
+                        // Also when an app gets a key or a bundle id: external purchase tokens wait for it.
+                        let bundleIDs = access.terms.bundleIDs
+                        if bundleIDs != adopted { try await ledger.perform(AdoptWork()) }
+                        adopted = bundleIDs
                         try await seed(&isSeeded)
                     } catch {
                         log(error)
@@ -55,15 +55,19 @@ final class WorkService: Service {
                         }
                         let waiting = try await lease(WorkSelection([.claim], limit: claims.room))
                         for claim in waiting.compactMap(\.entry) { claims.begin(claim) }
-                        let others = try await lease(otherWork) + lease(workWithoutKey)
-                        for work in others {
-                            running.withLock { $0 += 1 }
-                            group.addTask {
-                                await self.runner.run(work)
-                                self.running.withLock { $0 -= 1 }
+                        var count = 0
+                        for selection in [\WorkService.otherWork, \.workWithoutKey] {
+                            let leased = try await lease(self[keyPath: selection])
+                            count += leased.count
+                            for work in leased {
+                                running.withLock { $0 += 1 }
+                                group.addTask {
+                                    await self.runner.run(work)
+                                    self.running.withLock { $0 -= 1 }
+                                }
                             }
                         }
-                        if waiting.count > 1 || others.count > 1 { pause = min(Self.busyPause, looksEvery) }
+                        if waiting.count > 1 || count > 1 { pause = min(Self.busyPause, looksEvery) }
                     } catch {
                         // After a database error, the service waits as after any other look.
                         log(error)

@@ -32,6 +32,8 @@ final class EventStreams: Sendable {
         var readers: [String: Reader] = [:]
         var ofKeys: [String: Int] = [:]
         var nextID: UInt64 = 0
+        /// How often the settings were replaced.
+        var generation = 0
     }
 
     /// What is read for the streams of an app.
@@ -49,10 +51,11 @@ final class EventStreams: Sendable {
     fileprivate struct StreamedEvent {
         let cursor: Int64
         let text: ByteBuffer
+        let isErasure: Bool
 
         init(_ event: StoredEvent) throws {
             let message = EventMessage(event.content)
-            cursor = event.cursor
+            (cursor, isErasure) = (event.cursor, message.type == .customerErased)
             var text = ByteBuffer(string: "id: \(message.id)\nevent: \(message.type.rawValue)\ndata: ")
             text.writeBytes(try Wire.json(message))
             text.writeString("\n\n")
@@ -64,8 +67,11 @@ final class EventStreams: Sendable {
     private final class Place: Sendable {
         let streams: EventStreams
         let key: String
+        let generation: Int
 
-        init(_ streams: EventStreams, _ key: String) { (self.streams, self.key) = (streams, key) }
+        init(_ streams: EventStreams, _ key: String, _ generation: Int) {
+            (self.streams, self.key, self.generation) = (streams, key, generation)
+        }
 
         deinit {
             streams.state.withLock { state in
@@ -83,7 +89,7 @@ final class EventStreams: Sendable {
     /// Ends all streams, as when the settings were replaced. Their clients connect again, and resume.
     func end() {
         let ended = state.withLock { state in
-            defer { state.readers = [:] }
+            defer { (state.readers, state.generation) = ([:], state.generation + 1) }
             return state.readers.values.flatMap(\.streams.values)
         }
         for stream in ended { stream.finish() }
@@ -105,57 +111,72 @@ final class EventStreams: Sendable {
                 .accelBuffering: "no",
             ],
             body: ResponseBody { writer in
-                defer { withExtendedLifetime(place) {} }
-                try await self.write(to: &writer, caller, position, ledger)
+                try await self.write(to: &writer, caller, place, position, ledger)
             })
     }
 
     private func place(_ key: String) throws(Problem) -> Place {
-        let problem = state.withLock { state -> Problem? in
+        let (problem, generation) = state.withLock { state -> (Problem?, Int) in
             let (ofKey, all) = (state.ofKeys[key, default: 0], state.ofKeys.values.reduce(0, +))
             guard ofKey < Self.largestOfKey, all < Self.largest else {
                 let isOfKey = ofKey >= Self.largestOfKey
-                return Problem(
+                let problem = Problem(
                     .tooManyRequests, "rate_limited", "Too many streams of events are open.",
                     expected: isOfKey ? "at most \(Self.largestOfKey) of a key" : "at most \(Self.largest) of all keys",
                     found: "\(isOfKey ? ofKey : all)", retryAfter: 10)
+                return (problem, state.generation)
             }
             state.ofKeys[key] = ofKey + 1
-            return nil
+            return (nil, state.generation)
         }
         if let problem { throw problem }
-        return Place(self, key)
+        return Place(self, key, generation)
     }
 
     // MARK: One stream
 
     private func write(
-        to writer: inout any ResponseBodyWriter, _ caller: Caller, _ begin: EventPosition.Answer, _ ledger: TimedLedger
+        to writer: inout any ResponseBodyWriter, _ caller: Caller, _ place: Place, _ begin: EventPosition.Answer,
+        _ ledger: TimedLedger
     ) async throws {
         let (app, (news, continuation)) = (
             caller.app.id, AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         )
-        let id = join(app, continuation, begin.newest, ledger)
+        let id = join(app, continuation, place.generation, begin.newest, ledger)
         defer { leave(app, id) }
         try await withGracefulShutdownHandler {
-            var (position, beats) = (begin.cursor, 0)
+            let clock = ContinuousClock()
+            var (position, beats, checked) = (begin.cursor, 0, clock.now)
             // An id without data is remembered by the client, and causes no event.
             try await writer.write(ByteBuffer(string: begin.id.map { "id: \($0)\n\n" } ?? ":\n\n"))
             continuation.yield()
-            for await _ in news {
+            events: for await _ in news {
                 while let events = try await next(app, after: &position, ledger) {
-                    for event in events { try await writer.write(event.text) }
+                    for event in events {
+                        try await writer.write(event.text)
+                        // A client that reads slowly, or the whole history, takes long.
+                        guard isOpen(app, id) else { break events }
+                        guard clock.now - checked >= Self.beat else { continue }
+                        checked = clock.now
+                        guard try await caller.isValid() else { break events }
+                    }
                 }
                 let now = state.withLock { $0.readers[app]?.beats ?? 0 }
                 guard now != beats else { continue }
-                beats = now
+                (beats, checked) = (now, clock.now)
                 guard try await caller.isValid() else { break }
                 try await writer.write(ByteBuffer(string: ":\n\n"))
             }
         } onGracefulShutdown: {
+            self.leave(app, id)
             continuation.finish()
         }
         try await writer.finish(nil)
+        withExtendedLifetime(place) {}
+    }
+
+    private func isOpen(_ app: String, _ id: UInt64) -> Bool {
+        state.withLock { $0.readers[app]?.streams[id] != nil }
     }
 
     /// The next events after a position, which is moved to their end; `nil` if there are none now.
@@ -179,11 +200,17 @@ final class EventStreams: Sendable {
     // MARK: The reader of an app
 
     private func join(
-        _ app: String, _ stream: AsyncStream<Void>.Continuation, _ newest: Int64, _ ledger: TimedLedger
+        _ app: String, _ stream: AsyncStream<Void>.Continuation, _ generation: Int, _ newest: Int64,
+        _ ledger: TimedLedger
     ) -> UInt64 {
         let (id, started) = state.withLock { state in
             state.nextID += 1
             let id = state.nextID
+            // The settings were replaced meanwhile.
+            guard generation == state.generation else {
+                stream.finish()
+                return (id, false)
+            }
             let isFirst = state.readers[app] == nil
             state.readers[app, default: Reader(id: id, begin: newest, end: newest)].streams[id] = stream
             return (id, isFirst)
@@ -229,6 +256,8 @@ final class EventStreams: Sendable {
             guard state.readers[app]?.id == id, var reader = state.readers.removeValue(forKey: app) else { return [] }
             reader.recent += events
             reader.end = end
+            // What an erasure removed is not kept.
+            if events.contains(where: \.isErasure) { (reader.recent, reader.begin) = ([], end) }
             if reader.recent.count > Self.kept {
                 let rest = reader.recent.count - Self.kept
                 reader.begin = reader.recent[rest - 1].cursor

@@ -58,9 +58,16 @@ struct RestoreRoutes {
             isKnown = try await api.ledger.answer(IsGuest(app: caller.app.id, customerID: wanted.customerID))
         }
         if !isKnown {
-            // Whoever has the key of an app and somebody's evidence can name anybody. That the sandbox does not count
-            // is said: a device that does not hear it would show the purchase as granted.
-            answer.entitlements.removeAll { $0.state != .moved && $0.reason != .sandboxNotAccepted }
+            // Whoever has the key of an app and somebody's evidence can name anybody. That a granted purchase does not
+            // count in the sandbox is said: a device that does not hear it would show it.
+            let granted = answer.purchases.filter { $0.disposition == .granted }
+            answer.entitlements.removeAll { entitlement in
+                entitlement.state != .moved
+                    && (entitlement.reason != .sandboxNotAccepted
+                        || !granted.contains {
+                            $0.productID == entitlement.productID && $0.environment == entitlement.environment
+                        })
+            }
             answer.mergedInto = nil
         }
         answer.warnings = WarningMessage.about(unknown, counted: outcome.counted)

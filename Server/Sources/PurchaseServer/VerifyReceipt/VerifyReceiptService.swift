@@ -205,7 +205,14 @@ package struct VerifyReceiptService: Sendable {
         guard sent.settings?.acceptsSignedTransactions ?? true else {
             var refused = PreparedAnswer(
                 Answer(response: VerifyReceiptResponse(status: .malformed), reason: .signedTransactionNotAccepted))
-            (refused.app, refused.evidence) = (sent.settings?.app, sent.request.receiptText)
+            // As a receipt, one without the secret or at the wrong address is not recorded.
+            if Self.refusal(of: transaction.environment, at: endpoint) == nil,
+                refusal(
+                    of: sent.request.password, for: transaction.bundleID, isNeeded: facts.kind == .autoRenewable,
+                    sender) == nil
+            {
+                (refused.app, refused.evidence) = (sent.settings?.app, sent.request.receiptText)
+            }
             return refused
         }
         if let refusal = Self.refusal(of: transaction.environment, at: endpoint) { return PreparedAnswer(refusal) }

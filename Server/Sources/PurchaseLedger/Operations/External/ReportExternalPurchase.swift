@@ -69,8 +69,9 @@ public struct RecordExternalReport: LedgerOperation {
     public enum Answer: Sendable {
         /// Apple has the report, with these line items.
         case accepted(requestID: String, ExternalReportStatus, [ReportedLineItem])
-        /// Apple refused it, and says why, and which line items it has or does not have.
-        case refused(requestID: String, String, known: [String] = [], unknown: [String] = [])
+        /// Apple refused it with these line items, and says why, and which of them it has or does not have.
+        case refused(
+            requestID: String, [ReportedLineItem], String, known: [String] = [], unknown: [String] = [])
         /// It is late.
         case late
     }
@@ -88,11 +89,10 @@ public struct RecordExternalReport: LedgerOperation {
         switch answer {
         case .accepted(let request, let status, let items):
             (details.requestID, details.status) = (request, status)
-            details.lineItems =
-                items.isEmpty
-                ? nil : items.map { .init(id: $0.id, digest: ExternalItemRow.digest($0.content)) }
-        case .refused(let request, let reason, let known, let unknown):
+            details.lineItems = items.isEmpty ? nil : items.map { .init($0.id, $0.content) }
+        case .refused(let request, let items, let reason, let known, let unknown):
             (details.requestID, details.refusal) = (request, reason)
+            details.lineItems = items.isEmpty ? nil : items.map { .init($0.id, $0.content) }
             details.known = known.isEmpty ? nil : known
             details.unknown = unknown.isEmpty ? nil : unknown
         case .late: break
@@ -110,17 +110,20 @@ struct ExternalReportedDetails: LedgerInput {
     static var kind: JournalKind { .externalReported }
     var id: String
     var requestID: String?
-    /// What Apple accepted.
+    /// What Apple accepted; `nil` if it refused the report.
     var status: ExternalReportStatus?
+    /// What was sent.
     var lineItems: [Item]?
     var refusal: String?
     /// The line items that Apple has from elsewhere, and those that it does not have, by its refusal.
     var known: [String]?
     var unknown: [String]?
 
-    struct Item: Codable, Sendable {
+    struct Item: Codable, Sendable, Equatable {
         var id: String
         var digest: String
+
+        init(_ id: String, _ content: String) { (self.id, digest) = (id, ExternalItemRow.digest(content)) }
     }
 
     func run(_ write: EntryWrite) throws {
@@ -131,7 +134,10 @@ struct ExternalReportedDetails: LedgerInput {
         }
         if let requestID {
             (row.requestID, row.answerEntry) = (requestID, write.entry.key)
-            (row.refusedRequest, row.isRefused) = (status == nil ? requestID : nil, status == nil)
+            // What was stated while the report was on its way is not held.
+            let next = try table.waiting(of: row, limit: ExternalReportDue.mostItems).map { Item($0.id, $0.content) }
+            (row.refusedRequest, row.isRefused) = (nil, false)
+            if status == nil { (row.refusedRequest, row.isRefused) = (requestID, next == lineItems ?? []) }
             func note(_ id: String, _ reported: String?) throws {
                 guard var item = try table.item(id, appKey: write.app.key), item.entryKey == row.entryKey else {
                     return
@@ -140,7 +146,7 @@ struct ExternalReportedDetails: LedgerInput {
                 item.note()
                 try table.write(item)
             }
-            for item in lineItems ?? [] { try note(item.id, item.digest) }
+            if status != nil { for item in lineItems ?? [] { try note(item.id, item.digest) } }
             for id in known ?? [] { try note(id, "") }
             for id in unknown ?? [] { try note(id, nil) }
             if let status { (row.status, row.isOverdue, row.itemsSince) = (status, false, nil) }

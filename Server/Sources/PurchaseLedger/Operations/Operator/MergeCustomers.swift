@@ -11,6 +11,8 @@ public struct MergeCustomers: LedgerOperation {
     /// Whether the merge may hold all writes for its time, however many purchases it renames: otherwise
     /// `PurchaseLedger.mergeOriginals` is the limit.
     public var holdsWrites: Bool
+    /// Whether who was merged before is refused, and not the survivor merged in their place.
+    public var isFirst = false
 
     /// Merges two customers.
     public init(app: String, customerID: String, into: String, reason: String? = nil, holdsWrites: Bool = false) {
@@ -27,6 +29,9 @@ public struct MergeCustomers: LedgerOperation {
         let app = try transaction.app(app)
         guard let customer = try transaction.customer(customerID, app) else {
             throw LedgerRefusal(.customerUnknown, expected: customerID)
+        }
+        guard !isFirst || customer.name.map({ ExactText($0) == ExactText(customerID) }) ?? false else {
+            throw LedgerRefusal(.customerMergeCircular)
         }
         guard ExactText(into).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
         let target = try transaction.customerToWrite(into, app)

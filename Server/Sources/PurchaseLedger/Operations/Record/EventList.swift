@@ -125,16 +125,18 @@ public struct EventPosition: LedgerQuery {
 
     /// - Throws: `field_malformed`; `cursor_ahead` if the ledger does not have the event, as after a restored backup.
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
-        let newest = try reader.newestEvent(of: try reader.app(app))
+        let app = try reader.app(app)
+        let newest = try reader.newestEvent(of: app)
         if id == "0" { return Answer(cursor: 0, id: id, newest: newest) }
         guard let number = try id.map({ try Self.number($0) }) ?? (newest > 0 ? newest : nil) else {
             return Answer(cursor: 0, id: "0", newest: 0)
         }
         guard number <= newest,
-            let event = try EventSearch(app: app, after: number - 1, limit: 1).answer(reader).entries.first,
-            event.cursor == number, id.map({ $0.isSame(as: event.content.id) }) ?? true
+            let event = try EventsTable(connection: reader.connection)
+                .order([EventsTable.ofApp(app.key, upTo: newest)]).rows(after: number - 1, limit: 1).first?.content,
+            event.number == number, id.map({ $0.isSame(as: event.id) }) ?? true
         else { throw LedgerRefusal(.cursorAhead, expected: "the id of an event of this ledger", found: id) }
-        return Answer(cursor: number, id: event.content.id, newest: newest)
+        return Answer(cursor: number, id: event.id, newest: newest)
     }
 
     private static func number(_ id: String) throws -> Int64 {

@@ -37,18 +37,16 @@ struct OwnerRoutes {
         let customerID = try context.identifier("id")
         return try await api.bodies.withBody(of: request) { body in
             let merge = try await api.request(MergeRequest.self, from: body)
+            if let repeated = try await repeated(merge, customerID, app) { return repeated }
             var message = MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason)
-            if let survivor = try await api.survivor(of: customerID, app: app) {
-                // Who was merged before is the survivor. A repetition for another one, such as the next person at a
-                // device, must not merge two accounts.
-                let wanted = try await api.survivor(of: merge.into, app: app) ?? merge.into
-                message.replayed = true
-                if survivor != wanted { (message.into, message.merged) = (survivor, false) }
-                return try Response.json(message)
-            }
+            var operation = MergeCustomers(app: app, customerID: customerID, into: merge.into, reason: merge.reason)
+            operation.isFirst = true
             do {
-                try await api.ledger.perform(
-                    MergeCustomers(app: app, customerID: customerID, into: merge.into, reason: merge.reason))
+                try await api.ledger.perform(operation)
+            } catch let refusal as LedgerRefusal where refusal.code == .customerMergeCircular {
+                // Another request merged them meanwhile.
+                guard let repeated = try await repeated(merge, customerID, app) else { throw refusal }
+                return repeated
             } catch let refusal as LedgerRefusal where refusal.code == .customerUnknown {
                 // A guest who never bought anything signs in; the query refuses an unknown survivor.
                 _ = try await api.ledger.answer(CustomerSummary(app: app, customerID: merge.into))
@@ -56,6 +54,17 @@ struct OwnerRoutes {
             }
             return try Response.json(message)
         }
+    }
+
+    /// The answer about a customer who was merged before. A repetition for another survivor, such as the next person at a
+    /// device, must not merge two accounts.
+    private func repeated(_ merge: MergeRequest, _ customerID: String, _ app: String) async throws -> Response? {
+        guard let survivor = try await api.survivor(of: customerID, app: app) else { return nil }
+        var message = MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason)
+        message.replayed = true
+        let wanted = try await api.survivor(of: merge.into, app: app) ?? merge.into
+        if survivor != wanted { (message.into, message.merged) = (survivor, false) }
+        return try Response.json(message)
     }
 
     private func move(_ request: Request, _ context: ServerContext) async throws -> Response {
