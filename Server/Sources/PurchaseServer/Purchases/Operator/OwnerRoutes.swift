@@ -56,8 +56,8 @@ struct OwnerRoutes {
         }
     }
 
-    /// The answer about a customer who was merged before. A repetition for another survivor, such as the next person at a
-    /// device, must not merge two accounts.
+    /// The answer about a customer who was merged before. A repetition for another survivor, such as the next person at
+    /// a device, must not merge two accounts.
     private func repeated(_ merge: MergeRequest, _ customerID: String, _ app: String) async throws -> Response? {
         guard let survivor = try await api.survivor(of: customerID, app: app) else { return nil }
         var message = MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason)
