@@ -11,9 +11,10 @@ let strict: [SwiftSetting] = [
 
 /// What imports StoreKit gets the stand-in. The module has another name, because a module that is called StoreKit would
 /// be found by whatever asks whether there is one, in the scratch folder that the packages share.
-let standIn = strict + [
-    .define("StoreKit27"), .unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn"]),
-]
+let standIn =
+    strict + [
+        .define("StoreKit27"), .unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn"]),
+    ]
 
 /// Targets of this package, and products of the two that it needs.
 func needs(_ names: String...) -> [Target.Dependency] {
