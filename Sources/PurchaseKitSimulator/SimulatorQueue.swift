@@ -15,20 +15,13 @@ public struct SimulatorQueue: PaymentQueue {
     }
 
     public func updates() -> AsyncStream<PaymentTransaction> {
-        AsyncStream { continuation in
-            let task = Task {
-                while !Task.isCancelled {
-                    for transaction in await newer() { continuation.yield(transaction) }
-                    do {
-                        try await Task.sleep(nanoseconds: UInt64(max(0.01, pause) * 1_000_000_000))
-                    } catch {
-                        break
-                    }
-                }
-                continuation.finish()
+        AsyncStream(task: { continuation in
+            while !Task.isCancelled {
+                for transaction in await newer() { continuation.yield(transaction) }
+                // Cancelled, it ends at once.
+                try? await Task.sleep(nanoseconds: UInt64(max(0.01, pause) * 1_000_000_000))
             }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        })
     }
 
     public func unfinished() async throws -> [PaymentTransaction] {
@@ -70,11 +63,7 @@ public struct SimulatorQueue: PaymentQueue {
 
     public func restore() async throws -> [PaymentTransaction] {
         let answer = try await store.post(StoreAnswers.Queue.self, "app/restore", store.owner)
-        return answer.transactions.map { sold in
-            var payment = sold.payment
-            payment.state = .restored
-            return payment
-        }
+        return answer.transactions.map(\.payment.asRestored)
     }
 
     public func current() async throws -> [PaymentTransaction]? {

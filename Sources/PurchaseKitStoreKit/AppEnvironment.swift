@@ -1,5 +1,6 @@
 #if canImport(StoreKit)
     import Foundation
+    import PurchaseKit
     import StoreKit
 
     enum AppEnvironment {
@@ -28,22 +29,7 @@
             receipt: URL?, within seconds: Double = longestWait,
             ofAppTransaction read: @escaping @Sendable () async throws -> String
         ) async -> String? {
-            let (answers, answer) = AsyncStream<String?>.makeStream(bufferingPolicy: .bufferingOldest(1))
-            let reading = Task {
-                answer.yield(try? await read())
-                answer.finish()
-            }
-            // A task group would wait for a system that does not answer.
-            let waiting = Task {
-                try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
-                answer.finish()
-            }
-            defer {
-                reading.cancel()
-                waiting.cancel()
-            }
-            for await case let name? in answers { return name }
-            return self.name(ofReceipt: receipt?.lastPathComponent)
+            await TimeLimit.value(within: seconds, of: read) ?? name(ofReceipt: receipt?.lastPathComponent)
         }
 
         /// On the Mac, receipts of both environments have the same name.

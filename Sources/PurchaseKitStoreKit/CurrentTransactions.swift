@@ -29,30 +29,24 @@
             return transactions
         }
 
-        /// The signed app transaction. The server believes one of the last hour.
+        /// The signed app transaction; `nil` if there is none, without which a restore goes on.
+        ///
+        /// - Parameter refreshes: whether the App Store signs a new one, while the customer waits.
         static func appTransaction(refreshes: Bool) async -> String? {
             guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
-            do {
-                let known = try await StoreKit.AppTransaction.shared
-                guard refreshes, known.unsafePayloadValue.signedDate < Date(timeIntervalSinceNow: -3000) else {
-                    return known.jwsRepresentation
-                }
-                return try await StoreKit.AppTransaction.refresh().jwsRepresentation
-            } catch {
-                // The restore goes on without it.
-                return nil
+            if refreshes { return try? await StoreKit.AppTransaction.refresh().jwsRepresentation }
+            return await TimeLimit.value(within: AppEnvironment.longestWait) {
+                try await StoreKit.AppTransaction.shared.jwsRepresentation
             }
         }
 
         /// A value at each change of a subscription's state.
         static func statusChanges() -> AsyncStream<Void> {
-            AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-                let task = Task {
+            AsyncStream(
+                .bufferingNewest(1),
+                task: { continuation in
                     for await _ in Product.SubscriptionInfo.Status.updates { continuation.yield() }
-                    continuation.finish()
-                }
-                continuation.onTermination = { _ in task.cancel() }
-            }
+                })
         }
 
         /// The renewal info beside the subscription of a transaction.
@@ -79,23 +73,17 @@
         private var values: [String: [Value]] = [:]
 
         /// Keeps the newest value of a transaction.
-        func keep(_ value: Value, _ key: String) { locked { values[key] = [value] } }
+        func keep(_ value: Value, _ key: String) { lock.withLock { values[key] = [value] } }
 
         /// Keeps a value beside others with the same key: failed payments have no id.
         func add(_ value: Value, _ key: String, where isSame: (Value) -> Bool) {
-            locked { values[key] = (values[key] ?? []).filter { !isSame($0) } + [value] }
+            lock.withLock { values[key] = (values[key] ?? []).filter { !isSame($0) } + [value] }
         }
 
         /// Removes the values of a key, and returns them.
-        func remove(_ key: String) -> [Value] { locked { values.removeValue(forKey: key) ?? [] } }
+        func remove(_ key: String) -> [Value] { lock.withLock { values.removeValue(forKey: key) ?? [] } }
 
         /// The number of keys, for tests.
-        var count: Int { locked { values.count } }
-
-        private func locked<Result>(_ body: () -> Result) -> Result {
-            lock.lock()
-            defer { lock.unlock() }
-            return body()
-        }
+        var count: Int { lock.withLock { values.count } }
     }
 #endif

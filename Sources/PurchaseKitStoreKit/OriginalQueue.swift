@@ -222,20 +222,16 @@
         /// What StoreKit 2 reports of refunds, revocations and upgrades.
         private func refunds() -> AsyncStream<PaymentTransaction> {
             guard prefersSignedTransactions else { return AsyncStream { $0.finish() } }
-            return AsyncStream { continuation in
-                let task = Task {
-                    for await result in StoreKit.Transaction.updates {
-                        let transaction = PaymentTransaction(result)
-                        guard transaction.revocationDate != nil || transaction.isUpgraded,
-                            let id = transaction.transactionID
-                        else { continue }
-                        self.keptRefunds.keep(result.unsafePayloadValue, id)
-                        continuation.yield(transaction)
-                    }
-                    continuation.finish()
+            return AsyncStream(task: { continuation in
+                for await result in StoreKit.Transaction.updates {
+                    let transaction = PaymentTransaction(result)
+                    guard transaction.revocationDate != nil || transaction.isUpgraded,
+                        let id = transaction.transactionID
+                    else { continue }
+                    self.keptRefunds.keep(result.unsafePayloadValue, id)
+                    continuation.yield(transaction)
                 }
-                continuation.onTermination = { _ in task.cancel() }
-            }
+            })
         }
 
         /// The transactions with StoreKit 2's proofs, which it has of purchases by both APIs until they are finished. A
@@ -261,11 +257,7 @@
             }
         }
 
-        private func locked<Value>(_ body: (OriginalQueue) -> Value) -> Value {
-            lock.lock()
-            defer { lock.unlock() }
-            return body(self)
-        }
+        private func locked<Value>(_ body: (OriginalQueue) -> Value) -> Value { lock.withLock { body(self) } }
 
         private func product(_ productID: String) async throws -> SKProduct {
             let request = ProductRequest(productID)
@@ -279,15 +271,14 @@
         /// A transaction of the original API. Its proof is the app receipt, or its own receipt if there is no app
         /// receipt.
         public init(_ transaction: SKPaymentTransaction) {
-            var state = State.purchasing
-            switch transaction.transactionState {
-            case .purchasing: state = .purchasing
-            case .purchased: state = .purchased
-            case .failed: state = .failed
-            case .restored: state = .restored
-            case .deferred: state = .deferred
-            @unknown default: state = .purchasing
-            }
+            let state: State =
+                switch transaction.transactionState {
+                case .purchased: .purchased
+                case .failed: .failed
+                case .restored: .restored
+                case .deferred: .deferred
+                default: .purchasing
+                }
             var receipt: Data?
             #if !os(macOS) && !os(tvOS) && !os(watchOS) && !os(visionOS) && !targetEnvironment(macCatalyst)
                 receipt = transaction.transactionReceipt

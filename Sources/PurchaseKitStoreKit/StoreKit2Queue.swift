@@ -24,13 +24,9 @@
         }
 
         public func updates() -> AsyncStream<PaymentTransaction> {
-            AsyncStream { continuation in
-                let task = Task {
-                    for await result in StoreKit.Transaction.updates { continuation.yield(keep(result)) }
-                    continuation.finish()
-                }
-                continuation.onTermination = { _ in task.cancel() }
-            }
+            AsyncStream(task: { continuation in
+                for await result in StoreKit.Transaction.updates { continuation.yield(keep(result)) }
+            })
         }
 
         public func unfinished() async throws -> [PaymentTransaction] {
@@ -93,11 +89,7 @@
                 // The customer left the sign-in to the App Store.
                 throw PurchaseError(.paymentCancelled)
             }
-            return await CurrentTransactions.list().map { transaction in
-                var transaction = transaction
-                transaction.state = .restored
-                return transaction
-            }
+            return await CurrentTransactions.list().map(\.asRestored)
         }
 
         public func current() async throws -> [PaymentTransaction]? { await CurrentTransactions.list() }
@@ -141,11 +133,7 @@
     extension PaymentTransaction {
         /// A transaction with StoreKit's proof, verified by StoreKit or not.
         public init(_ result: VerificationResult<StoreKit.Transaction>) {
-            let isVerified: Bool
-            switch result {
-            case .verified: isVerified = true
-            case .unverified: isVerified = false
-            }
+            let isVerified = if case .verified = result { true } else { false }
             let transaction = result.unsafePayloadValue
             self.init(
                 transactionID: "\(transaction.id)", originalTransactionID: "\(transaction.originalID)",

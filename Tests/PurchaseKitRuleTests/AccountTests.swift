@@ -175,8 +175,10 @@ struct AccountTests {
         }
     }
 
-    @Test("A tap on Restore that has to wait stays one that the customer asked for")
-    func waitingRestore() async throws {
+    @Test(
+        "A tap on Restore that has to wait stays one that the customer asked for, for a day or until the next tap",
+        arguments: [true, false])
+    func waitingRestore(tapsAgain: Bool) async throws {
         let probe = try Probe()
         let engine = try probe.engine()
         await engine.signIn(PurchaseCustomer(id: "alice"))
@@ -189,11 +191,100 @@ struct AccountTests {
         let next = try probe.engine()
         await next.signIn(PurchaseCustomer(id: "alice"))
         await next.start()
-        let sent = try probe.server.sent.value.filter { $0.path == "/v1/restores" }.map {
-            try JSONDecoder().decode(RestoreRequest.self, from: Data($0.body))
+        let sent = try probe.server.requested()
+        #expect(Set(sent.map(\.appTransaction)) == ["app transaction"], "nobody is asked for a password")
+        #expect(try await next.diagnostics().waiting.map(\.code) == ["already_claimed"])
+        #expect(probe.queue.finished.value.isEmpty)
+        if tapsAgain {
+            #expect(await next.restore().granted.count == 1)
+        } else {
+            probe.time.pass(days: 1.1)
+            await next.retryNow()
+            #expect(try probe.server.requested().count == sent.count)
         }
-        #expect(sent.contains { $0.requested == true && $0.appTransaction == "app transaction" })
-        #expect(sent.allSatisfy { $0.appTransaction != "new app transaction" }, "nobody is asked for a password")
+        #expect(try await next.diagnostics().waiting.isEmpty)
+        #expect(try await next.active() == (tapsAgain ? ["pro"] : []))
+    }
+
+    @Test("A restore of many purchases asks for a password once")
+    func oneRefresh() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        probe.server.takesOver.change { $0 = true }
+        let count = RestoreRequest.signedTransactionLimit + 1
+        for number in 1...count {
+            let id = try probe.queue.sell("product\(number)").transactionID ?? ""
+            probe.server.owners.change { $0[id] = "guest-another" }
+        }
+        #expect(await engine.restore().granted.count == count)
+        #expect(
+            try probe.server.requested().map(\.appTransaction) == [
+                "app transaction", "new app transaction", "new app transaction",
+            ])
+    }
+
+    @Test(
+        "A restore is for the customer who asked for it, whoever is signed in when the App Store answers",
+        arguments: ["nobody", "another", "the same with a login"])
+    func restoringCustomer(then: String) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        try await engine.signInAsGuest()
+        try probe.queue.sell("pro")
+        probe.queue.mode.change { $0 = .asks }
+        let restoring = Task { await engine.restore() }
+        try await wait { probe.queue.restores.value == 1 }
+        switch then {
+        case "nobody": await engine.signOut()
+        case "another": await engine.signIn(PurchaseCustomer(id: "bob"))
+        default: try await engine.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        }
+        probe.queue.mode.change { $0 = .normal }
+        let summary = await restoring.value
+        let isSame = then == "the same with a login"
+        #expect(try probe.server.requested().map(\.customerID) == (isSame ? ["alice"] : []))
+        #expect(summary.granted.count == (isSame ? 1 : 0))
+        #expect(summary.error?.code.rawValue == (isSame ? nil : "customer_unknown"))
+    }
+
+    @Test("Of an introductory offer the system knows more than the server, except for the server's settings")
+    func offers() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(token: Self.token)
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        func show(_ isEligible: Bool?) {
+            let kinds: [(PurchaseProductOffer.Kind, Bool?)] = [(.introductory, isEligible), (.promotional, nil)]
+            let offers = kinds.map { kind, isEligible in
+                PurchaseProductOffer(
+                    offerID: kind == .introductory ? nil : "back", kind: kind, payment: .freeTrial, price: 0,
+                    priceText: "0", period: PurchasePeriod(1, .month), isEligible: isEligible)
+            }
+            probe.queue.shop.change {
+                $0 = [PurchaseProduct(productID: "pro", name: "Pro", price: 1, priceText: "1", offers: offers)]
+            }
+        }
+        func shown() async throws -> [Bool?] { try await engine.products(["pro"]).flatMap(\.offers).map(\.isEligible) }
+        let cases: [(Bool?, server: Bool, String, shown: Bool)] = [
+            (true, false, "other", true), (false, true, "other", false), (nil, false, "other", false),
+            (true, false, "offer_not_for_customer", false), (true, false, "offer_exhausted", false),
+        ]
+        for one in cases {
+            show(one.0)
+            probe.server.offers.change {
+                $0 = [
+                    CustomerOffers.Offer(
+                        productID: "pro", offerID: nil, type: "introductory", eligible: one.server, reason: one.2),
+                    CustomerOffers.Offer(
+                        productID: "pro", offerID: "back", type: "promotional", eligible: true, reason: "other"),
+                ]
+            }
+            #expect(try await shown() == [one.shown, true], "\(one)")
+        }
+        // A server that does not answer is not waited for.
+        show(true)
+        probe.server.isDead.change { $0 = true }
+        #expect(try await shown() == [true, nil])
     }
 
     @Test("A guest has an item apart from the record, moves without it, and is merged at a login on a new phone")

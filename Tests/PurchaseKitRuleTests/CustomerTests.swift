@@ -208,6 +208,43 @@ struct CustomerTests {
         #expect(try await next.active() == (arrives ? ["pro"] : []))
     }
 
+    @Test(
+        "A hand-over that is answered late signs nobody in after a later login or sign-out, and keeps a new guest",
+        arguments: ["nobody", "another", "new guest"])
+    func lateHandOver(then: String) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        let guest = try await engine.signInAsGuest()
+        #expect(await engine.buy("pro").code == "granted")
+        let (isAsked, isAnswered) = (Locked(false), Locked(false))
+        let login = Task {
+            try await engine.signIn(PurchaseCustomer(id: "alice")) { guest, customer in
+                isAsked.change { $0 = true }
+                while !isAnswered.value { try await Task.sleep(nanoseconds: 1_000_000) }
+                return probe.server.merge(guest, into: customer)
+            }
+        }
+        try await wait { isAsked.value }
+        var new: PurchaseCustomer?
+        switch then {
+        case "nobody": await engine.signOut()
+        case "another": await engine.signIn(PurchaseCustomer(id: "bob"))
+        default:
+            try await engine.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+            await engine.signOut()
+            new = try await engine.signInAsGuest()
+        }
+        isAnswered.change { $0 = true }
+        try await login.value
+        #expect(Set(probe.server.owners.value.values) == ["alice"])
+        #expect(try await engine.guest() == new && new != guest)
+        #expect(try await engine.active().isEmpty)
+        #expect(try await engine.diagnostics().isSignedIn == (then != "nobody"))
+        #expect(await engine.buy("coins").code == "granted")
+        let buyer = then == "another" ? "bob" : try await engine.guest()?.id
+        #expect(Set(probe.server.owners.value.values) == ["alice", buyer])
+    }
+
     @Test("A login without a hand-over leaves the guest's purchases with the guest, and says so")
     func plainLogin() async throws {
         for buys in [true, false] {

@@ -74,6 +74,10 @@ final class ProbeQueue: PaymentQueue, Sendable {
     let environmentName = Locked<String?>("Production")
     /// How often the environment was asked for.
     let environmentReads = Locked(0)
+    /// How often the customer was asked to sign in to the App Store for a restore.
+    let restores = Locked(0)
+    /// What a shop can show.
+    let shop = Locked<[PurchaseProduct]>([])
     /// Whether the queue lists nothing, as that of the original API.
     let cannotList = Locked(false)
     /// What signs instead of the App Store.
@@ -125,7 +129,9 @@ final class ProbeQueue: PaymentQueue, Sendable {
     }
 
     func restore() async throws -> [PaymentTransaction] {
-        sold.value.map { one in
+        restores.change { $0 += 1 }
+        while case .asks = mode.value { try await Task.sleep(nanoseconds: 1_000_000) }
+        return sold.value.map { one in
             var restored = one
             restored.state = .restored
             return restored
@@ -146,6 +152,10 @@ final class ProbeQueue: PaymentQueue, Sendable {
     }
 
     func appTransaction(refreshes: Bool) async -> String? { refreshes ? "new app transaction" : "app transaction" }
+
+    func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+        shop.value.filter { productIDs.contains($0.productID) }
+    }
 
     func environment() async -> String? {
         environmentReads.change { $0 += 1 }
@@ -216,6 +226,8 @@ final class ProbeServer: PurchaseService, Sendable {
     let grants = Locked<[String: [EntitlementMessage]]>([:])
     /// The named entitlements that products give.
     let gives = Locked<[String: [String]]>([:])
+    /// What the server decides about offers.
+    let offers = Locked<[CustomerOffers.Offer]>([])
     /// Whether a restore that the customer asked for takes over from guests.
     let takesOver = Locked(false)
     /// What is done to an account before it is signed.
@@ -234,6 +246,13 @@ final class ProbeServer: PurchaseService, Sendable {
     let isCut = Locked(false)
 
     init(_ time: ProbeTime) { self.time = time }
+
+    /// The restores that a customer asked for.
+    func requested() throws -> [RestoreRequest] {
+        try sent.value.filter { $0.path == "/v1/restores" }.map {
+            try JSONDecoder().decode(RestoreRequest.self, from: Data($0.body))
+        }.filter { $0.requested == true }
+    }
 
     /// Merges a customer into another, as the app's backend asks for it, and names the survivor. One that is unknown is
     /// not merged, and one that was merged is not merged again.
@@ -259,12 +278,14 @@ final class ProbeServer: PurchaseService, Sendable {
             throw PurchaseError(.connectionFailed)
         }
         let body = Data(request.body)
-        if request.path == "/v1/me/entitlements" {
+        if request.path.hasPrefix("/v1/me/") {
             let name = request.headers[EntitlementList.customerHeader.lowercased()] ?? ""
             guard request.method == "GET", name.hasPrefix("guest-") || name.hasPrefix("token-") else {
                 throw PurchaseError(.customerUnknown)
             }
-            return try sign(account(name.hasPrefix("token-") ? String(name.dropFirst(6)) : name), request)
+            let id = name.hasPrefix("token-") ? String(name.dropFirst(6)) : name
+            guard request.path == "/v1/me/offers" else { return try sign(account(id), request) }
+            return try sign(CustomerOffers(customerID: id, mergedInto: nil, offers: offers.value), request)
         }
         if request.path == "/v1/purchases" {
             let asked = try JSONDecoder().decode(PurchaseRequest.self, from: body)

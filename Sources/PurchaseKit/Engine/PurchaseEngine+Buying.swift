@@ -185,7 +185,6 @@ extension PurchaseEngine {
         emit(.discarded(PurchaseReport(transaction)))
     }
 
-    /// Removes an entry whose transaction the queue no longer has.
     func forget(_ entry: OutboxEntry) {
         guard changes({ $0.remove(entry.key) }) else { return }
         emit(.discarded(PurchaseReport(entry)))
@@ -259,7 +258,6 @@ extension PurchaseEngine {
         return .cancelled
     }
 
-    /// Drops started purchases that are too old, except those of this run.
     func dropOldStarted() {
         let kept = startedInThisRun
         _ = changes { $0.dropOldStarted(except: kept) }
@@ -289,7 +287,6 @@ extension PurchaseEngine {
     }
 }
 
-/// A payment that the customer is asked to confirm.
 struct OpenPayment: Sendable {
     let customerID: String
     let payment: PurchasePayment

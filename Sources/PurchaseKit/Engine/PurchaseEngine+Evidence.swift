@@ -10,7 +10,6 @@ extension PurchaseEngine {
         var verified: VerifiedEvidence?
         /// Why it does not.
         var error: PurchaseError?
-        /// Whether its signature is wrong.
         var isForged = false
         /// Whether it is one of Xcode's store in a debug build, where nothing signed is looked at.
         var isVouchedForByXcode = false

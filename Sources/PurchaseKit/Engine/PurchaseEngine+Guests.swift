@@ -57,12 +57,16 @@ extension PurchaseEngine {
     ///
     /// A client key may not merge customers, so your backend does: it knows that the caller is this customer, and asks
     /// the purchase server with `POST /v1/customers/{guest}/merge`. Each answer with the status 200 means that it is
-    /// done, also if the server does not know the guest, and so is 404 with `customer_unknown`: the server knows
-    /// neither. If an earlier login of somebody else, whose answer was lost, merged the guest, `into` names them, and
-    /// nobody else sees the purchases. If it fails, the guest stays signed in, and nothing is lost: call it again.
+    /// done, also if the server does not know the guest, and so is 404 with `customer_unknown`, which names nobody:
+    /// return the second id. If an earlier login of somebody else, whose answer was lost, merged the guest, `into`
+    /// names them, and nobody else sees the purchases. If it fails, the guest stays signed in, and nothing is lost:
+    /// call it again.
     ///
     /// A request for the guest that was still on its way may bind a purchase to them afterwards. The engine then asks
     /// again, until it is done: with this closure while the app runs, and at the next such login of this customer.
+    ///
+    /// If the app calls `signIn` or `signOut` again before your backend answers, the guest's purchases are handed over,
+    /// and the later call says who is signed in.
     ///
     /// - Parameters:
     ///   - customer: the customer.
@@ -73,7 +77,10 @@ extension PurchaseEngine {
         _ customer: PurchaseCustomer, handingOver merge: @escaping HandOver
     ) async throws {
         try load()
-        if let guest = record.guest, guest.id != customer.id {
+        logins += 1
+        let login = logins
+        let guest = record.guest.flatMap { $0.id == customer.id ? nil : $0 }
+        if let guest {
             let isKnown = record.knows(guest.id) || record.isGuestMoved == true
             let survivor = isKnown ? try await merge(guest.id, customer.id) : customer.id
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
@@ -86,6 +93,8 @@ extension PurchaseEngine {
                 if try store.guest()?.starts(with: "\(guest.id) ".utf8) ?? false { try store.keepGuest(nil) }
             } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
         }
+        // Nobody stays signed in as a guest who is somebody else now.
+        guard login == logins || (guest != nil && self.customer?.id == guest?.id) else { return }
         handOver = (customer.id, merge)
         await signIn(customer)
         await refreshEntitlements(evenIfKnown: true)

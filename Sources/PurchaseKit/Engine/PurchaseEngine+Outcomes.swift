@@ -23,45 +23,44 @@ extension PurchaseEngine {
         let purchase = GrantedPurchase(entry, verified, decision, at: trustedNow())
         (entry.decision, entry.code, entry.nextAttempt) = (.granted, nil, nil)
         let (granted, now) = (entry, trustedNow())
-        guard
-            changes({ record in
-                record.grant(purchase)
-                record.acceptRenewal(purchase.key)
-                record.put(granted)
-                record.keep(decision)
-                // The answer is as new as one about the current evidence.
-                if record.lastPass == nil, decision != nil, let customerID = granted.customerID {
-                    record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: now, seen: [])
-                }
-                record.lastPass?.seen.insert(Self.version(of: granted.transaction))
-                guard decision?.hasBalance(of: granted.transaction.productID) ?? false,
-                    let accepted = AcceptedEvidence(granted.transaction, of: granted.customerID)
-                else { return }
-                record.keep(accepted: accepted)
-                record.lastPass?.seen.insert(accepted.version)
-            })
-        else {
-            startAgainLater()
-            return .wait(.undetermined(PurchaseError(.storeFailed)))
+        let failure = failureToStore { record in
+            record.grant(purchase)
+            record.acceptRenewal(purchase.key)
+            record.put(granted)
+            record.keep(decision)
+            // The answer is as new as one about the current evidence.
+            if record.lastPass == nil, decision != nil, let customerID = granted.customerID {
+                record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: now, seen: [])
+            }
+            record.lastPass?.seen.insert(Self.version(of: granted.transaction))
+            guard decision?.hasBalance(of: granted.transaction.productID) ?? false,
+                let accepted = AcceptedEvidence(granted.transaction, of: granted.customerID)
+            else { return }
+            record.keep(accepted: accepted)
+            record.lastPass?.seen.insert(accepted.version)
         }
+        if let failure { return failure }
         if !isKnown { emit(.granted(PurchaseReport(entry, submissionID: decision?.submissionID))) }
         return .finish(.granted(purchase, isReplayed: isKnown || decision?.isReplayed == true))
+    }
+
+    /// Stores an outcome; what to do instead if that fails.
+    private func failureToStore(_ outcome: (inout PurchaseRecord) -> Void) -> Step? {
+        if changes(outcome) { return nil }
+        startAgainLater()
+        return .wait(.undetermined(PurchaseError(.storeFailed)))
     }
 
     /// Finishes a transaction that the server accepted, and that gives this customer nothing.
     func passOver(_ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision) -> Step {
         (entry.decision, entry.code, entry.nextAttempt) = (.notCounted, error.code, nil)
         let passed = entry
-        guard
-            changes({ record in
-                record.put(passed)
-                record.refuseRenewal(passed)
-                record.keep(decision)
-            })
-        else {
-            startAgainLater()
-            return .wait(.undetermined(PurchaseError(.storeFailed)))
+        let failure = failureToStore { record in
+            record.put(passed)
+            record.refuseRenewal(passed)
+            record.keep(decision)
         }
+        if let failure { return failure }
         emit(.notCounted(PurchaseReport(entry, submissionID: decision.submissionID), error))
         return .finish(.notCounted(error))
     }
@@ -73,18 +72,14 @@ extension PurchaseEngine {
         let now = trustedNow()
         let endsPurchase = entry.isWithdrawn || error.code.endsPurchase
         var ended: GrantedPurchase?
-        guard
-            changes({ record in
-                record.put(refused)
-                if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
-                if decision != nil { record.refuseRenewal(refused) }
-                // It says that the purchase no longer grants anything.
-                record.keep(decision)
-            })
-        else {
-            startAgainLater()
-            return .wait(.undetermined(PurchaseError(.storeFailed)))
+        let failure = failureToStore { record in
+            record.put(refused)
+            if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
+            if decision != nil { record.refuseRenewal(refused) }
+            // It says that the purchase no longer grants anything.
+            record.keep(decision)
         }
+        if let failure { return failure }
         emit(.refused(PurchaseReport(entry, submissionID: decision?.submissionID), error))
         if ended != nil { emit(.revoked(PurchaseReport(entry), error)) }
         return .finish(.refused(error))
@@ -119,7 +114,6 @@ extension PurchaseEngine {
         emit(.revoked(PurchaseReport(entry), error))
     }
 
-    /// Does what is left to do after an outcome is stored.
     func conclude(_ step: Step, _ entry: OutboxEntry) async -> PurchaseOutcome {
         if case .finish(let outcome) = step, await finish(entry, outcome) { close(entry, outcome) }
         return step.outcome

@@ -128,7 +128,7 @@ extension PurchaseEngine {
         var (isWhole, hasAccount) = (true, false)
         do {
             for (request, _) in requests(proofs, of: customerID, \.evidence) where isWhole {
-                let decision = try await send(request, isRequested: false)
+                let decision = try await asking(about: customerID) { try await $0.restore(request) }
                 guard case .accepted(let answer, let signedAt) = decision else {
                     isWhole = false
                     continue

@@ -21,12 +21,14 @@ extension PurchaseEngine {
             summary.error = PurchaseError(.storeFailed, error)
             return summary
         }
+        // Another one may be signed in when the App Store has answered.
+        let customerID = customer?.id
         let endWork = await life.beginWork("restore")
         do {
             try load()
             await learnEnvironment()
             let restored = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
-            await settle(await claimWaiting(restored, &summary), &summary)
+            await settle(await claimWaiting(restored, of: customerID, &summary), of: customerID, &summary)
         } catch {
             let failure = PurchaseError(.queueFailed, error)
             summary.error = failure.isCancellation ? PurchaseError(.paymentCancelled) : failure
@@ -35,13 +37,21 @@ extension PurchaseEngine {
         return summary
     }
 
+    /// Whether the customer who asked for a restore is still signed in, or the one to whom they were handed over.
+    private func isSignedIn(_ customerID: String?, _ summary: inout RestoreSummary) -> Bool {
+        if server == nil || customer?.id == customerID.map({ record.owner($0) }) { return true }
+        summary.error = PurchaseError(.customerUnknown)
+        return false
+    }
+
     /// Claims the waiting transactions with their own customer and order, which a restore does not know, and returns
     /// the others.
     private func claimWaiting(
-        _ transactions: [PaymentTransaction], _ summary: inout RestoreSummary
+        _ transactions: [PaymentTransaction], of customerID: String?, _ summary: inout RestoreSummary
     ) async -> [PaymentTransaction] {
         var others: [PaymentTransaction] = []
         for transaction in transactions {
+            guard isSignedIn(customerID, &summary) else { return [] }
             guard server != nil, let key = transaction.key, let entry = record.waiting(transaction) else {
                 others.append(transaction)
                 continue
@@ -61,7 +71,9 @@ extension PurchaseEngine {
 
     /// Decides about all of them, and stores the outcomes together: a write takes the longer, the more there are. One
     /// that cannot be decided now is tried again from the outbox; one that was not stored yet is restored again.
-    private func settle(_ transactions: [PaymentTransaction], _ summary: inout RestoreSummary) async {
+    private func settle(
+        _ transactions: [PaymentTransaction], of customerID: String?, _ summary: inout RestoreSummary
+    ) async {
         var proofs: [RestoredProof] = []
         var decided: [(entry: OutboxEntry, decide: Decide)] = []
         for transaction in transactions {
@@ -69,8 +81,8 @@ extension PurchaseEngine {
             var entry =
                 record.entry(key)
                 ?? OutboxEntry(
-                    transaction: transaction, customerID: customer?.id, wasStarted: false, arrivedAt: time.now)
-            entry.isRequested = true
+                    transaction: transaction, customerID: customerID, wasStarted: false, arrivedAt: time.now)
+            entry.requestedAt = time.now
             // The customer asked for it, so the refresh that a restore of the original API makes has taken place
             // already.
             let gathered = await evidence(for: transaction, mayRefresh: false)
@@ -88,9 +100,11 @@ extension PurchaseEngine {
                 proofs.append(RestoredProof(evidence: evidence, entries: [(entry, gathered.verified)]))
             }
         }
-        if server != nil, !proofs.isEmpty, let customerID = customer?.id {
+        if !proofs.isEmpty, let customerID = customerID.map({ record.owner($0) }) {
+            var tap = RestoreTap(appTransaction: await queue.appTransaction(refreshes: false), mayRefresh: true)
             for (request, group) in requests(proofs, of: customerID, \.evidence) {
-                decided += await decide(group.flatMap(\.entries), request)
+                guard isSignedIn(customerID, &summary) else { break }
+                decided += await decide(group.flatMap(\.entries), request, &tap)
             }
         }
         var steps: [(step: Step, entry: OutboxEntry)] = []
@@ -134,29 +148,33 @@ extension PurchaseEngine {
             + receipts.map { (restoreRequest(of: customerID, evidence($0).receiptData, nil), [$0]) }
     }
 
-    /// Asks for a restore. One that the customer asked for may take over what a guest of this Apple Account bought: if
-    /// the server then needs a newer app transaction, the App Store signs one, which may ask for a password.
-    func send(
-        _ request: RestoreRequest, isRequested: Bool, mayRefresh: Bool = false
-    ) async throws -> PurchaseConnection.Decision<RestoreAnswer> {
-        var request = request
-        if isRequested {
-            (request.requested, request.appTransaction) = (true, await queue.appTransaction(refreshes: false))
-        }
-        let sent = request
-        let decision = try await asking(about: sent.customerID) { try await $0.restore(sent) }
-        guard mayRefresh, case .accepted(let answer, _) = decision, answer.needsAppTransaction == true,
-            let new = await queue.appTransaction(refreshes: true), new != sent.appTransaction
-        else { return decision }
-        request.appTransaction = new
-        let again = request
-        return try await asking(about: again.customerID) { try await $0.restore(again) }
+    /// What proves that the customer of this Apple Account asked for a restore.
+    struct RestoreTap {
+        var appTransaction: String?
+        /// Whether the App Store may sign a new one, for which it may ask for a password: once.
+        var mayRefresh = false
     }
 
-    /// How to decide about a transaction, and store it.
+    /// Asks for a restore that the customer asked for. It may take over what a guest of this Apple Account bought, for
+    /// which the server may need a newer app transaction.
+    func send(
+        _ request: RestoreRequest, _ tap: inout RestoreTap
+    ) async throws -> PurchaseConnection.Decision<RestoreAnswer> {
+        var asked = request
+        (asked.requested, asked.appTransaction) = (true, tap.appTransaction)
+        let sent = asked
+        let decision = try await asking(about: sent.customerID) { try await $0.restore(sent) }
+        guard tap.mayRefresh, case .accepted(let answer, _) = decision, answer.needsAppTransaction == true else {
+            return decision
+        }
+        tap.mayRefresh = false
+        guard let new = await queue.appTransaction(refreshes: true), new != tap.appTransaction else { return decision }
+        tap.appTransaction = new
+        return try await send(request, &tap)
+    }
+
     private typealias Decide = (inout OutboxEntry) -> Step
 
-    /// A piece of evidence, and the transactions that it proves.
     private struct RestoredProof {
         let evidence: PurchaseEvidence
         var entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)]
@@ -164,11 +182,12 @@ extension PurchaseEngine {
 
     /// Asks the server, and returns how to decide about each transaction.
     private func decide(
-        _ entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)], _ request: RestoreRequest
+        _ entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)], _ request: RestoreRequest,
+        _ tap: inout RestoreTap
     ) async -> [(entry: OutboxEntry, decide: Decide)] {
         let result: Result<PurchaseConnection.Decision<RestoreAnswer>, PurchaseError>
         do {
-            result = .success(try await send(request, isRequested: true, mayRefresh: true))
+            result = .success(try await send(request, &tap))
         } catch {
             result = .failure(PurchaseError(.connectionFailed, error))
         }

@@ -220,11 +220,21 @@ extension PurchaseEngine {
         guard let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
         guard entry.wasStarted, !entry.isWithdrawn else {
             let request = restoreRequest(of: customerID, evidence.receiptData, evidence.signedTransaction.map { [$0] })
-            switch try await send(request, isRequested: entry.isRequested ?? false) {
+            let sent: PurchaseConnection.Decision<RestoreAnswer>
+            if entry.isRequested(at: time.now) {
+                var tap = RestoreTap(appTransaction: await queue.appTransaction(refreshes: false))
+                sent = try await send(request, &tap)
+            } else {
+                sent = try await asking(about: customerID) { try await $0.restore(request) }
+            }
+            switch sent {
             case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
             case .accepted(let answer, let signedAt):
-                return ServerDecision(
+                var decision = ServerDecision(
                     answer, about: entry, take(answer.entitlements, answer.account, of: customerID, signedAt))
+                // Only the next tap may ask for the password that this takes.
+                if decision.disposition == .refused, answer.needsAppTransaction == true { decision.disposition = nil }
+                return decision
             }
         }
         let request = PurchaseRequest(

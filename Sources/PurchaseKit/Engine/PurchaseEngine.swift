@@ -26,12 +26,10 @@ public actor PurchaseEngine {
     private var isLoaded = false
     private var couldNotLoad = false
     private(set) var customer: PurchaseCustomer?
-    /// The payments that the customer is asked to confirm now.
     var payments: [OpenPayment] = []
     /// The customers about whose current evidence a look of this run has ended, with or without an answer; without a
     /// server, an empty id.
     var lookedFor: Set<String> = []
-    /// Whether the app said that nobody is signed in.
     private(set) var isSignedOut = false
     /// Subscriptions that StoreKit lists although their time is over by the mark: the clock is, or was, wrong.
     var listedPastEnd: Set<PurchaseKey> = []
@@ -44,7 +42,6 @@ public actor PurchaseEngine {
     private var nextEnvironment = -Double.infinity
     /// Purchases of this run, for which the receipt may be refreshed without asking.
     var startedInThisRun: [StartedPurchase] = []
-    /// Transactions of these purchases.
     var refreshable: Set<String> = []
     /// The transactions being handled, so that none is handled twice at the same time.
     var handling: [String: Task<PurchaseOutcome, Never>] = [:]
@@ -54,24 +51,18 @@ public actor PurchaseEngine {
     /// When to start again, by the uptime, after the store or the queue failed; `nil` if neither failed.
     var nextStart: Double?
     var failedStarts = 0
-    /// The look at the current evidence that is under way.
     var pass: Task<Void, Never>?
     /// The taps that wait for the outcome of an open payment.
     package var joinedTaps = 0
-    /// When to look again, by the uptime.
     var nextPass: Double?
     var failedPasses = 0
     /// The latest time seen, and the uptime at that moment.
     var seenTime: (date: Date, uptime: Double)?
-    /// What `entitlements` said when it was last looked at.
     var shownEntitlements: [PurchaseEntitlement]?
-    /// What the delegate has yet to learn.
     var deliveries: [PurchaseDelivery] = []
     var isDelivering = false
-    /// The pause of the loop that repeats attempts.
     var sleeper: Task<Void, Never>?
     var watchers: [UUID: AsyncStream<Void>.Continuation] = [:]
-    /// The events of changes that are written together.
     private var heldEvents: [PurchaseEvent]?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
     var outcomeListeners: [UUID: AsyncStream<(productID: String, outcome: PurchaseOutcome)>.Continuation] = [:]
@@ -87,6 +78,8 @@ public actor PurchaseEngine {
     /// How to merge a guest into the customer who signed in last with a hand-over.
     var handOver: (customerID: String, merge: HandOver)?
     var isHandingOver = false
+    /// The calls of `signIn` and `signOut`, of which the last one counts.
+    var logins = 0
     /// The customers about whom the server is being asked, one for each request.
     var askedAbout: [String] = []
 
@@ -222,6 +215,7 @@ public actor PurchaseEngine {
     /// With a customer without an id, purchases wait. What a guest has stays with the guest, which the event
     /// `guestKept` says: `signIn(_:handingOver:)` hands it over.
     public func signIn(_ customer: PurchaseCustomer) async {
+        logins += 1
         guard !customer.id.isEmpty else { return signOut() }
         guard use(customer) else { return }
         if let guest = record.guest, guest.id != customer.id, record.knows(guest.id) { emit(.guestKept) }
@@ -235,7 +229,6 @@ public actor PurchaseEngine {
         if hasStarted { await refreshEntitlements() }
     }
 
-    /// Notes the customer who is signed in now.
     func use(_ customer: PurchaseCustomer) -> Bool {
         self.customer = customer
         isSignedOut = false
@@ -250,6 +243,7 @@ public actor PurchaseEngine {
 
     /// From now on, purchases that arrive wait, until the customer asks for one as a guest or somebody signs in.
     public func signOut() {
+        logins += 1
         // Loading signs in the guest of an earlier launch.
         let isLoaded = loads()
         (customer, isSignedOut) = (nil, true)
@@ -429,12 +423,10 @@ public actor PurchaseEngine {
         }
     }
 
-    /// Reads the record, or reports that it cannot be read.
     func loads() -> Bool { changes { _ in } }
 }
 
 extension PaymentTransaction {
-    /// Its identity; `nil` if it has no id yet.
     var key: PurchaseKey? {
         transactionID.map { PurchaseKey(environment: environment, transactionID: $0) }
     }
@@ -445,11 +437,13 @@ extension PurchaseEngine {
     /// offers: what a shop shows. The type is the same for both APIs of StoreKit. A server whose account the app may
     /// read decides about offers, too, so that a shop shows what the server would sign.
     ///
+    /// The server is not waited for longer than three seconds.
+    ///
     /// - Throws: the queue's error, as without a network.
     public nonisolated func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
         let products = try await queue.products(productIDs)
         guard products.contains(where: { !$0.offers.isEmpty }) else { return products }
-        let decisions = await offersOfServer()
+        let decisions = await TimeLimit.value(within: 3) { await self.offersOfServer() } ?? []
         return products.map { $0.decided(by: decisions) }
     }
 

@@ -75,7 +75,6 @@ extension RestoreSummary {
     }
 }
 
-/// Texts for people.
 enum PurchaseMessage {
     /// The text in the customer's language; English where there is no catalog.
     static func text(_ key: String, _ english: String) -> String {

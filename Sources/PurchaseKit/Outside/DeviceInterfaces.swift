@@ -55,6 +55,45 @@ public struct NoReceiptSource: ReceiptSource {
     public func refresh() async throws { throw PurchaseError(.receiptMissing) }
 }
 
+extension AsyncStream where Element: Sendable {
+    /// A stream of what a task yields, which ends with it.
+    package init(
+        _ policy: Continuation.BufferingPolicy = .unbounded,
+        task: @escaping @Sendable (Continuation) async -> Void
+    ) {
+        self.init(bufferingPolicy: policy) { continuation in
+            let task = Task {
+                await task(continuation)
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+package enum TimeLimit {
+    /// What the system or a server answers; `nil` if it answers late, never, or with an error.
+    package static func value<Value: Sendable>(
+        within seconds: Double, of read: @escaping @Sendable () async throws -> Value
+    ) async -> Value? {
+        let (answers, answer) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        let reading = Task {
+            if let value = try? await read() { answer.yield(value) }
+            answer.finish()
+        }
+        // A task group would wait for a system that does not answer.
+        let waiting = Task {
+            try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
+            answer.finish()
+        }
+        defer {
+            reading.cancel()
+            waiting.cancel()
+        }
+        return await answers.first { _ in true }
+    }
+}
+
 public protocol PurchaseTime: Sendable {
     /// The time of the device, which its owner can set.
     var now: Date { get }

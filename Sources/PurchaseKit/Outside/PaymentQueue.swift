@@ -37,7 +37,7 @@ public protocol PaymentQueue: Sendable {
     /// The signed app transaction, which lets a restore take over what a guest of this Apple Account bought; `nil` if
     /// the system has none now.
     ///
-    /// - Parameter refreshes: whether a new one is signed if it is not of the last hour, which may ask for a password.
+    /// - Parameter refreshes: whether the App Store signs a new one, which may ask for a password.
     func appTransaction(refreshes: Bool) async -> String?
 
     /// The products that the App Store withdraws from the customer without a transaction, such as those of a family

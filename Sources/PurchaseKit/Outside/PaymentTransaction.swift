@@ -76,6 +76,13 @@ extension PaymentTransaction {
         #endif
     }
 
+    /// The same, delivered by a restore.
+    package var asRestored: Self {
+        var restored = self
+        restored.state = .restored
+        return restored
+    }
+
     /// The reason why the App Store withdrew it, as StoreKit says; `nil` if it did not.
     var withdrawal: PurchaseError? {
         if revocationDate != nil { return PurchaseError(.purchaseRevoked) }

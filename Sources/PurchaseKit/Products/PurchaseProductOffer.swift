@@ -40,7 +40,8 @@ public struct PurchaseProductOffer: Sendable, Hashable {
 }
 
 extension PurchaseProduct {
-    /// The product with the server's decisions beside those of the system: an offer needs both.
+    /// The product with the server's decisions beside those of the system: an offer needs both. About introductory
+    /// offers the system knows more: the server does not know the groups of products that were never bought.
     func decided(by decisions: [CustomerOffers.Offer]) -> Self {
         var product = self
         for (place, offer) in offers.enumerated() {
@@ -48,7 +49,10 @@ extension PurchaseProduct {
             let decision = decisions.first {
                 $0.productID == productID && $0.offerID == offer.offerID && $0.type == type
             }
-            if let decision { product.offers[place].isEligible = decision.eligible && offer.isEligible ?? true }
+            guard let decision else { continue }
+            let isOfSettings = ["offer_not_for_customer", "offer_exhausted"].contains(decision.reason)
+            if offer.kind == .introductory, offer.isEligible != nil, !isOfSettings { continue }
+            product.offers[place].isEligible = decision.eligible && offer.isEligible ?? true
         }
         return product
     }

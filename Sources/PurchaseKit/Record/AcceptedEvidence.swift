@@ -23,13 +23,11 @@ struct AcceptedEvidence: Codable, Equatable {
         (environment, signedTransaction) = (transaction.environment, text)
     }
 
-    /// The name of the evidence in the store.
     var evidenceName: String { "accepted-" + transactionID.filter { $0.isASCII && ($0.isLetter || $0.isNumber) } }
 
     /// What tells it from other evidence in the list of what the server saw.
     var version: String { "accepted \(transactionID)" }
 
-    /// Whether it takes the place of another one.
     func isSameProduct(as other: AcceptedEvidence) -> Bool {
         customerID == other.customerID && productID == other.productID && environment == other.environment
     }
@@ -43,7 +41,6 @@ extension PurchaseRecord {
         accepted = others.suffix(AcceptedEvidence.limit - 1) + [new]
     }
 
-    /// The names of all evidence in the store.
     var evidenceNames: [String] { outbox.map(\.evidenceName) + (accepted ?? []).map(\.evidenceName) }
 
     /// Reads accepted evidence. What cannot be read is replaced at the next purchase.
@@ -60,7 +57,6 @@ extension PurchaseRecord {
         }
     }
 
-    /// Stores accepted evidence that is new.
     func storeAcceptedEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
         for one in accepted ?? []
         where !(old.accepted ?? []).contains(where: { $0.signedTransaction == one.signedTransaction }) {

@@ -34,17 +34,15 @@ extension PurchaseRecord {
         merged = next.filter { kept.contains($0.key) }
         unmerged = unmerged?.filter { kept.contains($0) }
         entitlements.removeAll { $0.customerID == guestID }
-        (guest, isGuestMoved) = (nil, nil)
+        if guest?.id == guestID { (guest, isGuestMoved) = (nil, nil) }
         renameMerged()
     }
 
     /// Whether something of a customer may still be a guest's at the server.
     func awaitsGuest(_ customerID: String?) -> Bool { (unmerged ?? []).contains { owner($0) == customerID } }
 
-    /// The customer whom an id means now.
     func owner(_ customerID: String) -> String { merged?[customerID] ?? customerID }
 
-    /// A started purchase with the customer to whom it belongs now.
     func current(_ purchase: StartedPurchase) -> StartedPurchase {
         var current = purchase
         current.customerID = owner(purchase.customerID)

@@ -6,13 +6,12 @@ struct OutboxEntry: Codable, Equatable {
     var transaction: PaymentTransaction
     /// The customer to whom it belongs; `nil` while nobody is known.
     var customerID: String?
-    /// The order that it pays.
     var orderID: String?
     /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer
     /// code.
     var wasStarted: Bool
-    /// Whether the customer asked for its restore, which then is not forgotten while it waits.
-    var isRequested: Bool?
+    /// When the customer asked for its restore, by the device's clock.
+    var requestedAt: Date?
     /// The transaction of the evidence that proves it; another one for a restored transaction of the original API.
     var provenID: String?
     /// When it arrived, by the device's clock.
@@ -22,7 +21,6 @@ struct OutboxEntry: Codable, Equatable {
     var waits: Int?
     /// When it is tried again; `nil` as soon as possible.
     var nextAttempt: Date?
-    /// The code of the last attempt.
     var code: PurchaseError.Code?
     /// The outcome that was decided and stored; then only finishing is left.
     var decision: Decision?
@@ -36,7 +34,6 @@ struct OutboxEntry: Codable, Equatable {
     /// The age from which an entry is tried only at the start: 60 days, as long as Apple retries a payment.
     static let longestAge: Double = 60 * 86_400
 
-    /// The identity of the transaction.
     var key: PurchaseKey {
         PurchaseKey(environment: transaction.environment, transactionID: transaction.transactionID ?? "")
     }
@@ -46,6 +43,9 @@ struct OutboxEntry: Codable, Equatable {
         PurchaseKey(environment: transaction.environment, transactionID: provenID ?? transaction.transactionID ?? "")
     }
 
+    /// Whether the customer asked for its restore within the last day. Later somebody else may have it.
+    func isRequested(at now: Date) -> Bool { requestedAt.map { abs(now.timeIntervalSince($0)) < 86_400 } ?? false }
+
     /// Whether the App Store withdrew it, as StoreKit says.
     var isWithdrawn: Bool { transaction.revocationDate != nil || transaction.isUpgraded }
 
@@ -54,7 +54,6 @@ struct OutboxEntry: Codable, Equatable {
         now.timeIntervalSince(max(arrivedAt, transaction.purchaseDate ?? arrivedAt)) > Self.longestAge
     }
 
-    /// Notes the transaction of the evidence that proves it.
     mutating func prove(by verified: VerifiedEvidence) {
         if let environment = verified.facts.environment { transaction.environment = environment.name }
         provenID = verified.facts(proving: transaction)?.transactionID
@@ -83,7 +82,6 @@ struct OutboxEntry: Codable, Equatable {
         }
     }
 
-    /// The name of its evidence in the store.
     var evidenceName: String {
         "transaction-" + (transaction.transactionID ?? "").filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }

@@ -36,17 +36,14 @@ struct PurchaseRecord: Codable, Equatable {
     var renewals: [SignedRenewal]?
     /// The digests of renewals for which the server gives nothing; nil before the first.
     var refusedRenewals: [String]?
-    /// The last look at the current evidence.
     var lastPass: Pass?
     /// When the last look of each customer began after which nothing was left to ask, by their ids; without a server by
     /// an empty one; nil before the first.
     var looks: [String: Date]?
-    /// The environment of this installation of the app.
     var environment: String?
     var mark = TimeMark()
     /// The customer who was signed in last; nil after they signed out.
     var lastCustomer: PurchaseCustomer?
-    /// The customer without a login.
     var guest: PurchaseCustomer?
     /// The customers with a login, by the ids of the guests whose purchases they got; nil before the first.
     var merged: [String: String]?
@@ -62,7 +59,6 @@ struct PurchaseRecord: Codable, Equatable {
         let customerID: String
         /// When it answered, by its own clock.
         let at: Date
-        /// The evidence that it saw.
         var seen: Set<String>
     }
 
@@ -74,7 +70,6 @@ struct PurchaseRecord: Codable, Equatable {
             || (accepted ?? []).contains { $0.customerID == customerID }
     }
 
-    /// Notes a token that this device made for a customer.
     mutating func make(_ token: UUID, for customerID: String) {
         customers[token] = customerID
         made = (made ?? []).suffix(Self.grantedLimit - 1) + [token]
@@ -163,7 +158,6 @@ struct PurchaseRecord: Codable, Equatable {
         for purchase in purchases where known.insert(purchase.key.digest).inserted { add(purchase) }
     }
 
-    /// Adds a purchase that was granted elsewhere; an existing one is not changed.
     mutating func add(_ purchase: GrantedPurchase) {
         guard granted(purchase.key) == nil else { return }
         granted.append(purchase)
@@ -290,7 +284,6 @@ extension GrantedPurchase {
 }
 
 extension PurchaseRecord {
-    /// Reads a stored document.
     init(_ document: [UInt8]) throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .millisecondsSince1970
@@ -338,7 +331,6 @@ extension PurchaseRecord {
         loadAcceptedEvidence(store)
     }
 
-    /// Stores the evidence of transactions that are new or changed.
     func storeEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
         // What is decided is only finished.
         for entry in outbox where entry.decision == nil && old.entry(entry.key)?.evidence != entry.evidence {

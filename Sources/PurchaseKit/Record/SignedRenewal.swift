@@ -71,7 +71,6 @@ extension PurchaseRecord {
         refusedRenewals = others.suffix(Self.renewalLimit - 1) + [key.digest]
     }
 
-    /// The same for a transaction, if it may be a renewal.
     mutating func refuseRenewal(_ entry: OutboxEntry) {
         guard entry.transaction.expirationDate == nil else { return refuseRenewal(entry.purchaseKey) }
         refuseRenewal(noted: entry.purchaseKey)
@@ -87,7 +86,6 @@ extension PurchaseRecord {
         refusedRenewals?.removeAll { $0 == key.digest }
     }
 
-    /// Drops renewals that are older than an answer that rests on their original.
     mutating func dropAnsweredRenewals() {
         renewals = renewals?.filter { isNews($0) }
     }

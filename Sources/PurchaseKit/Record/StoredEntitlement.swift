@@ -49,13 +49,11 @@ struct StoredEntitlement: Codable, Equatable {
         return found
     }
 
-    /// Ends what an account no longer has.
     mutating func end(at date: Date) {
         state = EntitlementMessage.State.inactive.rawValue
         (until, balance, names, signedAt) = (nil, balance.map { _ in 0 }, nil, date)
     }
 
-    /// Whether both are about the same product of the same customer.
     func isSameProduct(as other: StoredEntitlement) -> Bool {
         productID == other.productID && environment == other.environment && customerID == other.customerID
     }

@@ -4,18 +4,14 @@ extension PurchaseEngine {
     /// What the customer may use: now, and again after each change, also when a paid period ends. Without a stored
     /// purchase the first value is empty. Each call creates a separate stream.
     public nonisolated func entitlementUpdates() -> AsyncStream<[PurchaseEntitlement]> {
-        AsyncStream { continuation in
-            let task = Task {
-                var last: [PurchaseEntitlement]?
-                for await shown in self.shownUpdates()
-                where last.map({ !$0.sayTheSame(as: shown.entitlements) }) ?? true {
-                    last = shown.entitlements
-                    continuation.yield(shown.entitlements)
-                }
-                continuation.finish()
+        AsyncStream(task: { continuation in
+            var last: [PurchaseEntitlement]?
+            for await shown in self.shownUpdates()
+            where last.map({ !$0.sayTheSame(as: shown.entitlements) }) ?? true {
+                last = shown.entitlements
+                continuation.yield(shown.entitlements)
             }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        })
     }
 
     /// What a screen shows.
@@ -27,13 +23,7 @@ extension PurchaseEngine {
 
     /// The same with whether it can be believed.
     package nonisolated func shownUpdates() -> AsyncStream<Shown> {
-        AsyncStream { continuation in
-            let task = Task {
-                await self.follow { continuation.yield($0) }
-                continuation.finish()
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        AsyncStream(task: { continuation in await self.follow { continuation.yield($0) } })
     }
 
     /// Calls a closure with what is shown whenever it differs from before.

@@ -64,11 +64,7 @@ public final class MemoryPurchaseQueue: PaymentQueue, @unchecked Sendable {
     }
 
     public func restore() async throws -> [PaymentTransaction] {
-        try await current()?.map { one in
-            var restored = one
-            restored.state = .restored
-            return restored
-        } ?? []
+        try await current()?.map(\.asRestored) ?? []
     }
 
     public func current() async throws -> [PaymentTransaction]? {
@@ -91,11 +87,7 @@ public final class MemoryPurchaseQueue: PaymentQueue, @unchecked Sendable {
         return transaction
     }
 
-    private func locked<Result>(_ body: (MemoryPurchaseQueue) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(self)
-    }
+    private func locked<Result>(_ body: (MemoryPurchaseQueue) -> Result) -> Result { lock.withLock { body(self) } }
 }
 
 /// A store that forgets everything when the process ends, for previews and for a first try.
@@ -108,18 +100,12 @@ public final class MemoryPurchaseStore: PurchaseStore, @unchecked Sendable {
 
     public init() {}
 
-    public func read() throws -> [UInt8]? { locked { document } }
-    public func write(_ document: [UInt8]) throws { locked { self.document = document } }
-    public func setAside() throws { locked { document = nil } }
-    public func evidence(_ name: String) throws -> [UInt8]? { locked { kept[name] } }
-    public func keepEvidence(_ evidence: [UInt8], _ name: String) throws { locked { kept[name] = evidence } }
-    public func removeEvidence(_ name: String) throws { locked { kept[name] = nil } }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body()
-    }
+    public func read() throws -> [UInt8]? { lock.withLock { document } }
+    public func write(_ document: [UInt8]) throws { lock.withLock { self.document = document } }
+    public func setAside() throws { lock.withLock { document = nil } }
+    public func evidence(_ name: String) throws -> [UInt8]? { lock.withLock { kept[name] } }
+    public func keepEvidence(_ evidence: [UInt8], _ name: String) throws { lock.withLock { kept[name] = evidence } }
+    public func removeEvidence(_ name: String) throws { lock.withLock { kept[name] = nil } }
 }
 
 extension PurchaseEngine {

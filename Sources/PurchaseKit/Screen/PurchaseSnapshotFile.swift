@@ -5,7 +5,6 @@ public import Foundation
 public struct PurchaseSnapshotFile: Sendable {
     private let file: URL
 
-    /// The name of the file in an App Group.
     private static let name = "purchases.json"
 
     /// - Parameter file: the file; its folder must exist.

@@ -2,7 +2,7 @@ import PurchaseMessages
 import PurchaseVerification
 
 struct ServerDecision {
-    let disposition: Disposition?
+    var disposition: Disposition?
     let error: PurchaseError
     var isReplayed = false
     var submissionID: String?
@@ -29,7 +29,6 @@ extension ServerDecision {
         self.retryAfter = retryAfter
     }
 
-    /// The acceptance of a claim.
     init(_ answer: PurchaseAnswer, _ entitlements: EntitlementAnswer) {
         disposition = answer.disposition
         error = PurchaseError(PurchaseError.Code(rawValue: answer.code))
@@ -77,7 +76,6 @@ extension ServerDecision {
 }
 
 extension ServerDecision {
-    /// Whether the server counts units of a product.
     func hasBalance(of productID: String) -> Bool {
         (entitlements?.asked ?? []).contains { productID.isSame(as: $0.productID) && $0.balance != nil }
     }
