@@ -47,7 +47,7 @@ extension Console {
         ]
         let offers = try await ledger.answer(OffersOfCustomer(app: app, customerID: id)).offers
         values["offers"] = ConsoleTable.fields(
-            "Offers", ["Product", "Offer", "Type", "May have it", "Why"],
+            "Offers", ["Product", "Offer", "Type", "May have it", "Because"],
             offers.map { offer in
                 [
                     Cell(offer.productID), Cell(offer.offerID), Cell(offer.type.rawValue.replacing("_", with: "-")),
