@@ -134,10 +134,14 @@ struct ExternalReportedDetails: LedgerInput {
         }
         if let requestID {
             (row.requestID, row.answerEntry) = (requestID, write.entry.key)
-            // What was stated while the report was on its way is not held.
-            let next = try table.waiting(of: row, limit: ExternalReportDue.mostItems).map { Item($0.id, $0.content) }
             (row.refusedRequest, row.isRefused) = (nil, false)
-            if status == nil { (row.refusedRequest, row.isRefused) = (requestID, next == lineItems ?? []) }
+            if status == nil {
+                // What was stated while the report was on its way is not held.
+                let next = try table.waiting(of: row, limit: ExternalReportDue.mostItems)
+                (row.refusedRequest, row.isRefused) = (
+                    requestID, next.map { Item($0.id, $0.content) } == lineItems ?? []
+                )
+            }
             func note(_ id: String, _ reported: String?) throws {
                 guard var item = try table.item(id, appKey: write.app.key), item.entryKey == row.entryKey else {
                     return
