@@ -16,7 +16,7 @@ import Synchronization
 final class EventStreams: Sendable {
     /// A backend has a stream for each of its processes.
     static let largestOfKey = 10
-    /// About 30 KB each.
+    /// Less than 40 KB each.
     static let largest = 2_000
     /// The time between two signs of life, at which the key is looked up again.
     private static let beat = Duration.seconds(10)
@@ -97,8 +97,7 @@ final class EventStreams: Sendable {
 
     /// The answer to a request for a stream.
     ///
-    /// - Parameters:
-    ///   - lastID: the id of the last event that the client has; `nil` for none: it then begins now.
+    /// - Parameter lastID: the id of the last event that the client has; `nil` for none: it then begins now.
     /// - Throws: 429 beyond the number of streams, and the errors of `EventPosition`.
     func response(_ caller: Caller, lastID: String?, _ ledger: TimedLedger) async throws -> Response {
         let (app, place) = (caller.app.id, try place(caller.key.id))
