@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -9,11 +10,20 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// The adapters are a target of the package in the folder above, and see what it declares `package`. The package manager names
+/// a package in a folder after the folder. `packageAccess: false` leaves out its own option, which would be the last one.
+let packageOfTheAdapters: String = {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let name = folder.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
+    return String(name.first?.isNumber == true ? ["_"] + name.dropFirst() : name)
+}()
+
 /// What imports StoreKit gets the stand-in. The module has another name, because a module that is called StoreKit would
 /// be found by whatever asks whether there is one, in the scratch folder that the packages share.
 let standIn =
     strict + [
-        .define("StoreKit27"), .unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn"]),
+        .define("StoreKit27"),
+        .unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn", "-package-name", packageOfTheAdapters]),
     ]
 
 /// Targets of this package, and products of the two that it needs.
@@ -44,12 +54,12 @@ let package = Package(
         // command would compile every dependency again.
         .target(
             name: "StoreKitAdapters", dependencies: needs("StoreKitStandIn", "PurchaseKit", "PurchaseVerification"),
-            path: "Adapters", swiftSettings: standIn + [.unsafeFlags(["-enable-testing"])]),
+            path: "Adapters", packageAccess: false, swiftSettings: standIn + [.unsafeFlags(["-enable-testing"])]),
         // The example app (a link to it) over both, as the tutorial of the app's side runs it.
         .executableTarget(
             name: "ExampleShop",
             dependencies: needs("StoreKitStandIn", "StoreKitAdapters", "PurchaseKit", "PurchaseVerification", "Crypto"),
-            swiftSettings: standIn),
+            packageAccess: false, swiftSettings: standIn),
         // The first app of the tutorial, which needs no stand-in.
         .executableTarget(
             name: "FirstApp", dependencies: needs("PurchaseKit", "PurchaseKitSimulator"), swiftSettings: strict),
@@ -60,6 +70,6 @@ let package = Package(
             dependencies: needs(
                 "OtherLibrary", "StoreKitStandIn", "StoreKitAdapters", "PurchaseKit", "PurchaseKitSimulator",
                 "PurchaseMessages", "PurchaseVerification", "TestSupport", "Crypto"),
-            path: "Tests", swiftSettings: standIn),
+            path: "Tests", packageAccess: false, swiftSettings: standIn),
     ]
 )
