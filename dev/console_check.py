@@ -45,6 +45,11 @@ apps:
 """
 
 
+SALE = {"lineItemId": "item-1", "creationDate": 1, "eventType": "BUY", "productType": "ONE_TIME_BUY", "quantity": 1, "reportingCurrency": "EUR",
+        "productIdentifier": COINS, "pricingCurrency": "EUR", "taxCountry": "ESP", "amountTaxExclusive": 1, "taxAmount": 0,
+        "amountTaxInclusive": 1, "netAmountTaxExclusive": 1}
+
+
 class Console(World):
     """A server with a console, and an authority that signs for it."""
 
@@ -292,6 +297,11 @@ def check_tls(world, browser, folder):
     print("TLS: signed in and granted through a proxy, with a cookie for TLS alone")
 
 
+def state(world, path, body):
+    status, answer = ask(world.server.address, "/v1/external-purchases" + path, body, world.new_key("backend"))[:2]
+    assert status in (200, 201), (path, status, answer)
+
+
 def sell(world, page, plain):
     """What the customers of the check bought; returns the evidence of the first purchase."""
     bought = [world.claim(PRO, "1001", customer) for customer in ("alice", "mallory")][0]
@@ -309,6 +319,10 @@ def sell(world, page, plain):
     for number, refunded in ((1, ""), (2, ""), (3, ""), (2, f",cancelled={moment(0)}")):
         world.claim(MONTHLY, f"600{number}", "dora", "auto-renewable", f",original=6001,expires={moment(30 * number - 62)}{refunded}",
                     30 * number - 92)
+    # An external purchase token with one sale. Without a key the report waits.
+    token = {"bundleId": "com.example.app", "externalPurchaseId": "token-1", "tokenCreationDate": int(time.time() * 1000)}
+    state(world, "", {"token": base64.urlsafe_b64encode(json.dumps(token).encode()).decode()})
+    state(world, "/token-1/line-items", {"line_items": [SALE]})
     # A product whose name has no place to break, and a customer whose name is markup, without JavaScript.
     for customer, product in (("<script>x</script>", PRO), ("carol", LONG)):
         answer = plain.request.post(world.url("/console/customer"), form={
@@ -351,6 +365,7 @@ PAGES = {
     "bob": "/customer?app=example&id=bob", "refunded": "/purchase?app=example&id=3001", "inspect": "/inspect", "state": "/state",
     "sent-again": "/customer?app=example&id=mallory", "operators": "/operators", "carol": "/customer?app=example&id=carol",
     "periods": "/customer?app=example&id=dora", "refused-only": "/customer?app=example&id=nina", "claimed": "/purchase?app=example&id=1001",
+    "external": "/external?app=example", "external-token": "/external?app=example&id=token-1",
 }
 
 
