@@ -49,6 +49,7 @@ SCENARIOS = [
      {"rate": 200.0, "seconds": 20.0, "limit": 0.0}),
     ("numbers", "imports of numbers alone, killed and run again", scenario("measure", "numbers"), {"count": 1000, "raised": 100_000}),
     ("reports", "six public reports of the trade, replayed with an App Store of its own", scenario("reports", "reports"), {}),
+    ("external", "kill -9 of a server while it reports external purchases", scenario("external", "external"), {"rounds": 20, "seed": None}),
     ("console", "pages of the console on a large ledger beside a small one", scenario("shares", "console"), {"folder": ".", "rounds": 40}),
     ("metrics", "instructions of the metrics in a purchase", scenario("shares", "metrics"), {"purchases": 200}),
 ]

@@ -66,6 +66,8 @@ load kill --rounds $n
 load servers --rounds $n
 = news-servers 100 rounds of the same while notifications arrive
 load news-servers --rounds $n
+= external 100 rounds of kill -9 of a server that reports external purchases: each sale is at the store once
+load external --rounds $n
 = soak 10 minutes: memory and WAL of a server under load
 load soak --minutes $n
 = abuse 5 minutes of eight kinds of abuse at once beside honest purchases
