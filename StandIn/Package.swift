@@ -10,8 +10,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// The adapters are a target of the package in the folder above, and see what it declares `package`. The package manager names
-/// a package in a folder after the folder. `packageAccess: false` leaves out its own option, which would be the last one.
+/// The adapters are a target of the package in the folder above, and see what it declares `package`. The package
+/// manager names a package in a folder after the folder. `packageAccess: false` leaves out its own option, which would
+/// be the last one.
 let packageOfTheAdapters: String = {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let name = folder.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
