@@ -35,7 +35,7 @@ public enum PageStyle {
         button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600; }
         button.danger { background: var(--bad); border-color: var(--bad); color: var(--on-accent); font-weight: 600; }
         button.small { font-size: .82rem; padding: .15rem .5rem; }
-        a { color: var(--accent); }
+        a { color: var(--accent); } a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; }
         button.plain { border: 0; background: none; padding: 0; color: var(--accent); text-decoration: underline; text-align: left; }
         :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
         .row { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }
