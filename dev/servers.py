@@ -1,4 +1,5 @@
 """What scripts share: servers and databases that they start, requests that they send, and servers that answer."""
+import atexit
 import base64
 import email.utils
 import http.server
@@ -54,6 +55,8 @@ class RunningServer:
         self.errors = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=self.errors, text=True,
                                         env=os.environ | variables)
+        # Also when the script fails.
+        atexit.register(self.process.kill)
         self.ready = self.process.stdout.readline().strip()
         found = re.search(r"(http://[^/ ]+:(\d+))", self.ready)
         if not found:
