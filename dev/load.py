@@ -34,6 +34,8 @@ SCENARIOS = [
     ("kill", "kill -9 of a server under purchases, on SQLite", kill(SQLite, 1, "Claims"), KILLS),
     ("servers", "kill -9 of servers and PostgreSQL under purchases", kill(PostgreSQL, 3, "Claims"), KILLS),
     ("news-servers", "the same while the notifications of a simulated store arrive", kill(PostgreSQL, 3, "News"), KILLS | {"clients": 16}),
+    ("failover", "a primary and a synchronous standby of PostgreSQL fail over under purchases", scenario("failover", "failover"),
+     {"rounds": 100, "clients": 8, "seed": None, "engine": "15", "fault": "", "keep": ""}),
     ("soak", "memory and write-ahead log under load", scenario("abuse", "soak"), {"minutes": 10.0, "purchases": 20_000}),
     ("abuse", "eight kinds of abuse at once beside honest purchases", scenario("abuse", "abuse"), {"minutes": 5.0}),
     ("attack", "/healthz while expensive bodies arrive", scenario("abuse", "attack"), {"seconds": 10.0, "limit": 0.0}),

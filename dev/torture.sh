@@ -68,6 +68,8 @@ load servers --rounds $n
 load news-servers --rounds $n
 = external 100 rounds of kill -9 of a server that reports external purchases: each sale is at the store once
 load external --rounds $n
+= failover 100 rounds in which a primary of PostgreSQL is killed, stopped, cut off or switched under load, with patroni
+load failover --rounds $n
 = soak 10 minutes: memory and WAL of a server under load
 load soak --minutes $n
 = abuse 5 minutes of eight kinds of abuse at once beside honest purchases

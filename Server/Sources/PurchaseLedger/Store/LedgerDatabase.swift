@@ -108,6 +108,9 @@ public enum LedgerReadAccess: Sendable {
     case statement
     /// Pages of a list, or a whole table. They have connections of their own.
     case lists
+    /// What leaves the ledger for good, because it is signed or delivered. If a standby can take over, it is answered
+    /// once the standby has all of it. It has connections of its own.
+    case confirmed
 }
 
 /// The rows that a query reads, as far as changes by the same write matter to it.

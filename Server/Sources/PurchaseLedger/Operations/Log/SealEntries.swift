@@ -238,7 +238,7 @@ public actor LogSealing {
 
 /// The size and root that the log states, and its edge at an earlier size.
 struct LogEdge: LedgerQuery {
-    static var access: LedgerReadAccess { .keys }
+    static var access: LedgerReadAccess { .confirmed }
 
     /// The earlier size; `nil` if no edge is requested.
     let size: Int64?
@@ -272,7 +272,7 @@ struct LogEdge: LedgerQuery {
 
 /// Leaves of the log, each authenticated as written by a server with the key.
 struct LogLeaves: LedgerQuery {
-    static var access: LedgerReadAccess { .lists }
+    static var access: LedgerReadAccess { .confirmed }
     /// Leaves of a page.
     static let limit: Int64 = 1024
 

@@ -4,7 +4,7 @@ public import struct Foundation.UUID
 
 /// All events of an app, oldest first.
 public struct EventList: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
+    public static let access = LedgerReadAccess.confirmed
 
     let search: EventSearch
 
@@ -33,6 +33,8 @@ public struct EventFilter: Sendable, Equatable {
 
 /// Events of an app that a filter selects, oldest first. Every page has the `end` of what was read.
 public struct EventSearch: LedgerList {
+    public static let access = LedgerReadAccess.confirmed
+
     /// The range of events that a page reads for a transaction, which has no index.
     static let readRange: Int64 = 16_384
 
@@ -106,7 +108,7 @@ extension LedgerTransaction {
 
 /// Where a reader of events begins who names the last event that they have.
 public struct EventPosition: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
+    public static let access = LedgerReadAccess.confirmed
 
     private let app: String
     private let id: String?

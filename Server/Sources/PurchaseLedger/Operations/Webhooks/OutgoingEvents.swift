@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// The events of an app after a cursor, or its notifications of an environment, for its webhooks, oldest first.
 public struct OutgoingEvents: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
+    public static let access = LedgerReadAccess.confirmed
 
     /// The number of pages without an announced event that are read at a time: an import writes hundreds of thousands
     /// of events, and those behind them wait.

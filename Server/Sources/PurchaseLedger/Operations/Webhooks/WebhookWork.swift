@@ -178,7 +178,7 @@ public struct WebhookVacancy: LedgerQuery {
 
 /// The deliveries whose next attempt is due, each with the events that wait behind it.
 public struct DueDeliveries: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
+    public static let access = LedgerReadAccess.confirmed
 
     /// The number of events of one customer that are read at a time.
     private static let laneLimit: Int64 = 64

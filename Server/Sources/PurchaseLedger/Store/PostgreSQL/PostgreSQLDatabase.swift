@@ -8,12 +8,14 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     private static let writers = 4
     private static let keyReaders = 2
     private static let listReaders = 2
+    private static let confirmedReaders = 2
     /// Decisions recurse little, and the data that they read is on the heap.
     private static let stackBytes = 4 << 20
 
     private let queue: PostgreSQLWriteQueue
     private let keys: PostgreSQLReaders
     private let lists: PostgreSQLReaders
+    private let confirmed: PostgreSQLReaders
     private let counters = PostgreSQLCounters()
     /// The group that is empty once every thread has ended.
     private let threads = DispatchGroup()
@@ -36,11 +38,14 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         queue = PostgreSQLWriteQueue(maximumWaiting: maximumWaiting)
         keys = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
         lists = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
+        confirmed = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting, isConfirmed: true)
         for number in 0..<Self.writers {
             let writer = PostgreSQLWriter(number, queue, settings, counters)
             start("assay.ledger.writer") { writer.run() }
         }
-        for (readers, count) in [(keys, Self.keyReaders), (lists, Self.listReaders)] {
+        for (readers, count) in [
+            (keys, Self.keyReaders), (lists, Self.listReaders), (confirmed, Self.confirmedReaders),
+        ] {
             for _ in 0..<count { start("assay.ledger.reader") { readers.run() } }
         }
     }
@@ -54,6 +59,7 @@ public final class PostgreSQLDatabase: LedgerDatabase {
             switch access {
             case .keys, .statement: keys
             case .lists: lists
+            case .confirmed: confirmed
             }
         return try await withCheckedThrowingContinuation { continuation in
             readers.submit(PostgreSQLRead(isStatement: access == .statement, body, continuation))
@@ -73,6 +79,7 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         queue.close()
         keys.close()
         lists.close()
+        confirmed.close()
         await withCheckedContinuation { continuation in
             threads.notify(queue: .global()) { continuation.resume() }
         }

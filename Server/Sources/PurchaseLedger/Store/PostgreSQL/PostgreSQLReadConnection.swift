@@ -5,11 +5,15 @@ import Foundation
 final class PostgreSQLReadConnection: LedgerConnection {
     private let session: PostgreSQLSession
     private let hasTransaction: Bool
+    private let isConfirmed: Bool
     private var isBegun = false
 
-    /// - Parameter isStatement: whether its only statement needs no transaction, and so no second round trip.
-    init(_ session: PostgreSQLSession, isStatement: Bool = false) {
+    /// - Parameters:
+    ///   - isStatement: whether its only statement needs no transaction, and so no second round trip.
+    ///   - isConfirmed: whether the transaction ends with `confirm`.
+    init(_ session: PostgreSQLSession, isStatement: Bool = false, isConfirmed: Bool = false) {
         self.session = session
+        self.isConfirmed = isConfirmed
         // Without a search path of the connection, each transaction sets it.
         hasTransaction = !isStatement || !session.searchPath.isEmpty
     }
@@ -30,10 +34,17 @@ final class PostgreSQLReadConnection: LedgerConnection {
         var statements = [PostgreSQLStatement(sql, parameters)]
         if hasTransaction, !isBegun {
             isBegun = true
-            let begin = PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [LedgerValue]())
+            let isolation = "BEGIN ISOLATION LEVEL REPEATABLE READ" + (isConfirmed ? "" : " READ ONLY")
+            let begin = PostgreSQLStatement(isolation, [LedgerValue]())
             statements = [begin] + session.searchPath + statements
         }
         return try session.run(statements).last
+    }
+
+    /// Commits what the standby must have before what was read is used.
+    func confirm() throws(LedgerStorageError) {
+        guard isBegun, !session.isLost else { return }
+        _ = try session.run([.confirmation, PostgreSQLStatement("COMMIT", [LedgerValue]())])
     }
 
     /// Ends the transaction.

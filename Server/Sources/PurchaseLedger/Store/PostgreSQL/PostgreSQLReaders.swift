@@ -9,10 +9,11 @@ final class PostgreSQLReaders: @unchecked Sendable {
     private var isClosed = false
     private let settings: PostgreSQLSettings
     private let maximumWaiting: Int
+    private let isConfirmed: Bool
 
-    init(_ settings: PostgreSQLSettings, maximumWaiting: Int) {
-        self.settings = settings
-        self.maximumWaiting = maximumWaiting
+    /// - Parameter isConfirmed: whether a read is answered after the standby has what it read.
+    init(_ settings: PostgreSQLSettings, maximumWaiting: Int, isConfirmed: Bool = false) {
+        (self.settings, self.maximumWaiting, self.isConfirmed) = (settings, maximumWaiting, isConfirmed)
     }
 
     func submit(_ job: any PostgreSQLReadJob) {
@@ -60,9 +61,13 @@ final class PostgreSQLReaders: @unchecked Sendable {
                 return job.fail(error)
             }
             held = session
-            let connection = PostgreSQLReadConnection(session, isStatement: job.isStatement)
+            let connection = PostgreSQLReadConnection(
+                session, isStatement: job.isStatement, isConfirmed: isConfirmed)
             do {
-                try job.perform(connection)
+                let outcome = Result { try job.perform(connection) }
+                // What a primary says that was replaced meanwhile is no error of the ledger either.
+                if isConfirmed { try connection.confirm() }
+                try outcome.get()
                 job.succeed()
                 connection.end()
                 if session.isLost { held = nil }

@@ -1,4 +1,5 @@
 import CPostgreSQL
+import Foundation
 
 /// One connection to a PostgreSQL server. Only one thread at a time may use it, and its calls block that thread.
 ///
@@ -11,8 +12,17 @@ final class PostgreSQLSession {
     /// Other statements are not prepared.
     private static let preparable = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"]
 
+    /// How long a server may say nothing before another connection shows whether it was replaced, in milliseconds.
+    private static let silence: Int32 = 5000
+
     private let connection: OpaquePointer
     private let preparesStatements: Bool
+    /// The keywords and values of the connection.
+    private let parameters: [(String, String)]
+    /// Whether a commit did not wait for the standby, because somebody cancelled the wait.
+    private let isUnconfirmed: UnsafeMutablePointer<Bool>
+    /// Whether the server is not the primary any more, or may have answered what the standby does not have.
+    private var isAbandoned = false
     private var prepared: [String: String] = [:]
     private var names = 0
     /// The number of times that statements were sent and their results awaited.
@@ -39,17 +49,14 @@ final class PostgreSQLSession {
     /// - Throws: `unavailable`; the error of a query for the ledger's schema.
     init(_ settings: PostgreSQLSettings, isWriter: Bool = false) throws(LedgerStorageError) {
         let parameters = settings.parameters(isWriter: isWriter)
-        let connection = Self.withCStrings(parameters.map(\.0)) { keywords in
-            Self.withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
+        guard let connection = Self.connect(parameters) else {
+            throw LedgerStorageError(.unavailable, "there is no memory for a connection")
         }
-        guard let connection else { throw LedgerStorageError(.unavailable, "there is no memory for a connection") }
         guard PQstatus(connection) == CONNECTION_OK else {
             let message = Self.message(connection)
             PQfinish(connection)
             throw LedgerStorageError(.unavailable, message)
         }
-        // Notices would otherwise be written to standard error.
-        PQsetNoticeProcessor(connection, { _, _ in }, nil)
         let encoding = PQparameterStatus(connection, "server_encoding").map { String(cString: $0) } ?? "unknown"
         guard encoding == "UTF8", PQenterPipelineMode(connection) == 1 else {
             PQfinish(connection)
@@ -57,7 +64,16 @@ final class PostgreSQLSession {
                 .unavailable, "the encoding of the database is \(encoding); create it with ENCODING 'UTF8'")
         }
         self.connection = connection
+        self.parameters = parameters
         preparesStatements = settings.preparesStatements
+        isUnconfirmed = .allocate(capacity: 1)
+        isUnconfirmed.initialize(to: false)
+        // Other notices would be written to standard error without a receiver.
+        let receiver: PQnoticeReceiver = { mark, warning in
+            guard let function = PQresultErrorField(warning, Int32(UInt8(ascii: "R"))) else { return }
+            if strcmp(function, "SyncRepWaitForLSN") == 0 { mark?.storeBytes(of: true, as: Bool.self) }
+        }
+        PQsetNoticeReceiver(connection, receiver, isUnconfirmed)
         let path = try settings.home.path(self)
         if preparesStatements {
             _ = try run([PostgreSQLStatement("SET search_path = \(path)", [LedgerValue]())])
@@ -66,10 +82,19 @@ final class PostgreSQLSession {
         }
     }
 
-    deinit { PQfinish(connection) }
+    deinit {
+        PQfinish(connection)
+        isUnconfirmed.deallocate()
+    }
+
+    private static func connect(_ parameters: [(String, String)]) -> OpaquePointer? {
+        withCStrings(parameters.map(\.0)) { keywords in
+            withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
+        }
+    }
 
     /// Whether the connection is lost.
-    var isLost: Bool { PQstatus(connection) != CONNECTION_OK }
+    var isLost: Bool { isAbandoned || PQstatus(connection) != CONNECTION_OK }
 
     /// Whether a transaction is open on the server, even a failed one.
     var isInTransaction: Bool {
@@ -100,7 +125,12 @@ final class PostgreSQLSession {
         steps.reserveCapacity(statements.count)
         for statement in statements { try send(statement, &steps) }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
-        return try outputs(of: steps)
+        let answer = try outputs(of: steps)
+        // It connected to a primary, which is a standby now.
+        if answer.failure?.kind == .readOnly { isAbandoned = true }
+        guard isUnconfirmed.pointee else { return answer }
+        isAbandoned = true
+        throw LedgerStorageError(.unavailable, "somebody cancelled the wait of a commit for the standby")
     }
 
     // MARK: Sending
@@ -156,7 +186,7 @@ final class PostgreSQLSession {
         var failure: LedgerStorageError?
         for step in steps {
             var output = Output()
-            while let result = PQgetResult(connection) {
+            while let result = try nextResult() {
                 defer { PQclear(result) }
                 switch PQresultStatus(result) {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
@@ -176,7 +206,7 @@ final class PostgreSQLSession {
     /// Reads the end of the round trip.
     private func finishPipeline() throws(LedgerStorageError) {
         while true {
-            guard let result = PQgetResult(connection) else {
+            guard let result = try nextResult() else {
                 if isLost { throw lost() }
                 continue
             }
@@ -184,6 +214,30 @@ final class PostgreSQLSession {
             PQclear(result)
             if status == PGRES_PIPELINE_SYNC { return }
             if isLost { throw lost() }
+        }
+    }
+
+    /// The next result. A server whose machine is stopped or cut off keeps its connections open, so while it says
+    /// nothing, the URL is asked where the primary is.
+    private func nextResult() throws(LedgerStorageError) -> OpaquePointer? {
+        while PQstatus(connection) == CONNECTION_OK, PQisBusy(connection) == 1 {
+            var socket = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+            if poll(&socket, 1, Self.silence) != 0 {
+                guard PQconsumeInput(connection) == 1 else { break }
+            } else if isReplaced() {
+                isAbandoned = true
+                throw LedgerStorageError(.unavailable, "the server says nothing, and another one is the primary")
+            }
+        }
+        return PQgetResult(connection)
+    }
+
+    private func isReplaced() -> Bool {
+        guard let other = Self.connect(parameters) else { return false }
+        defer { PQfinish(other) }
+        guard PQstatus(other) == CONNECTION_OK else { return false }
+        return [PQhost, PQhostaddr, PQport].contains { place in
+            place(other).map { String(cString: $0) } != place(connection).map { String(cString: $0) }
         }
     }
 

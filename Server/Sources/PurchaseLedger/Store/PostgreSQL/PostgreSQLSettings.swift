@@ -77,7 +77,7 @@ struct PostgreSQLSettings: Sendable {
         if given["keepalives_idle"] == nil { parameters.append(("keepalives_idle", "30")) }
         if preparesStatements {
             // Later options take precedence, so the operator's come last.
-            var own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
+            var own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=warning"]
             if isWriter {
                 // A plan made while a table was small would scan it for ever; the cost that forbids it is no reason to
                 // compile a statement.

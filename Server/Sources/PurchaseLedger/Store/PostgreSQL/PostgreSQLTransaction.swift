@@ -217,7 +217,7 @@ final class PostgreSQLTransaction {
     func commit() throws(LedgerStorageError) {
         let outputs: [PostgreSQLSession.Output]
         do throws(LedgerStorageError) {
-            outputs = try run([PostgreSQLStatement("COMMIT", [LedgerValue]())])
+            outputs = try run([.confirmation, PostgreSQLStatement("COMMIT", [LedgerValue]())])
         } catch {
             guard session.isLost else { throw error }
             throw LedgerStorageError(.outcomeUnknown, error.detail)

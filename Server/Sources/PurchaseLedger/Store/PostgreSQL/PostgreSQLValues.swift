@@ -213,4 +213,16 @@ struct PostgreSQLStatement {
     }
 
     init(_ statement: LedgerStatement) { self.init(statement.sql, statement.parameters) }
+
+    /// Lets a commit wait until the standby has all that the transaction could see, even if it changed nothing.
+    ///
+    /// A commit that waits for the standby is invisible, but it is seen after a crash, or once its wait was cancelled.
+    /// A commit with a record of its own waits for everything before it.
+    static var confirmation: PostgreSQLStatement {
+        PostgreSQLStatement(
+            """
+            SELECT pg_logical_emit_message(true, 'assay', ''::text)::text
+            WHERE current_setting('synchronous_standby_names') <> '' AND NOT pg_is_in_recovery()
+            """, [LedgerValue]())
+    }
 }

@@ -80,7 +80,7 @@ public final class SQLiteDatabase: LedgerDatabase {
             case .keys: try await keyReaders.read { try body(SQLiteConnection(database: $0)) }
             case .statement:
                 try await statementReaders[nextReader.wrappingAdd(1, ordering: .relaxed).oldValue & 1].read(body)
-            case .lists: try await pool.read { try body(SQLiteConnection(database: $0)) }
+            case .lists, .confirmed: try await pool.read { try body(SQLiteConnection(database: $0)) }
             }
         } catch let error as DatabaseError {
             throw LedgerStorageError(sqlite: error)
