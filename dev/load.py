@@ -4,7 +4,7 @@
     dev/load.py SCENARIO [PROGRAM] [--OPTION VALUE…]
 
 Everything runs on loopback; PROGRAM is .build/release/assay, if no other is named. Without a scenario it lists them, with their options
-and defaults. Those that sign evidence install PyPI's cryptography into .build-load.
+and defaults. Those that sign evidence install PyPI's cryptography into .build-load, jetstream a NATS server into .build-jetstream.
 """
 import argparse
 import os
@@ -36,6 +36,8 @@ SCENARIOS = [
     ("news-servers", "the same while the notifications of a simulated store arrive", kill(PostgreSQL, 3, "News"), KILLS | {"clients": 16}),
     ("failover", "a primary and a synchronous standby of PostgreSQL fail over under purchases", scenario("failover", "failover"),
      {"rounds": 100, "clients": 8, "seed": None, "engine": "15", "fault": "", "keep": ""}),
+    ("jetstream", "kill -9 of a NATS server and of the server that delivers to its stream", scenario("jetstream", "jetstream"),
+     {"rounds": 12, "seed": None}),
     ("soak", "memory and write-ahead log under load", scenario("abuse", "soak"), {"minutes": 10.0, "purchases": 20_000}),
     ("abuse", "eight kinds of abuse at once beside honest purchases", scenario("abuse", "abuse"), {"minutes": 5.0}),
     ("attack", "/healthz while expensive bodies arrive", scenario("abuse", "attack"), {"seconds": 10.0, "limit": 0.0}),

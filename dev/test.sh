@@ -112,6 +112,9 @@ check_documents() {
 # A few rounds of `dev/torture.sh news-servers`.
 kill_servers() { dev/load.py news-servers .build/release/assay --rounds 4 --webhook 0; }
 
+# The same of `dev/torture.sh jetstream`, with a NATS server of PyPI.
+kill_streams() { dev/load.py jetstream .build/release/assay --rounds 3; }
+
 # Tests the StoreKit adapters with a stand-in, on systems without StoreKit.
 stand_in() {
     compile StandIn || return
@@ -132,4 +135,5 @@ step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xc
 [ "$(uname)" != Linux ] || step "StoreKit adapters, against the stand-in" stand_in
 join "description of the HTTP interface"
 step "three servers, killed while notifications arrive" kill_servers
+step "a NATS server, killed while events are delivered to its stream" kill_streams
 step "documents" check_documents

@@ -70,6 +70,8 @@ load news-servers --rounds $n
 load external --rounds $n
 = failover 100 rounds in which a primary of PostgreSQL is killed, stopped, cut off or switched under load, with patroni
 load failover --rounds $n
+= jetstream 30 rounds of kill -9 of a NATS server and of the server that delivers to its stream
+load jetstream --rounds $n
 = soak 10 minutes: memory and WAL of a server under load
 load soak --minutes $n
 = abuse 5 minutes of eight kinds of abuse at once beside honest purchases

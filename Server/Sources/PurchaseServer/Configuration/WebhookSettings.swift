@@ -12,15 +12,23 @@ struct WebhookSettings: Sendable {
     private var allowedHosts: Set<String> = []
     /// The path of the certificates that are trusted instead of the system's.
     private var trust: String?
+    /// The path of the credentials of a user of NATS.
+    private var credentials: String?
 
-    /// The settings of a forward, which nothing signs again.
-    private static let forwardTable: [Setting<WebhookSettings>] = [
-        Setting("url", "required", "https://HOST/PATH, without user, password and fragment") { entry, _, webhook in
+    private static let urlForm = "https://HOST/PATH, without user, password and fragment"
+    private static let natsForm = "nats://HOST:4222/SUBJECT or tls://HOST:4222/SUBJECT, without wildcards and query"
+
+    private static func url(_ form: String) -> Setting<WebhookSettings> {
+        Setting("url", "required", form) { entry, _, webhook in
             // A wrong URL is not repeated: it can have a secret in it.
             webhook.url = entry.node.scalar?.string
-        },
+        }
+    }
+
+    private static let shared: [Setting<WebhookSettings>] = [
         Setting(
-            "allow_hosts", "none", "Hosts for which http and addresses that are not public are allowed", isList: true
+            "allow_hosts", "none", "Hosts for which clear text and addresses that are not public are allowed",
+            isList: true
         ) {
             entry, _, webhook throws(SettingFault) in
             webhook.allowedHosts = Set(try entry.texts().map { $0.lowercased() })
@@ -29,12 +37,17 @@ struct WebhookSettings: Sendable {
             "tls_trust", "none", "The certificates in PEM that are trusted instead of the system's", \.trust, .path),
     ]
 
+    /// The settings of a forward, which nothing signs again.
+    private static let forwardTable = [url(urlForm)] + shared
+
     private static let table =
-        forwardTable + [
+        [url("\(urlForm), or \(natsForm)")] + shared + [
             Setting<WebhookSettings>(
                 "secrets", "required",
-                "whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret; two while they are exchanged",
-                \.secrets, .texts)
+                "whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret; two while they are exchanged; not required for NATS",
+                \.secrets, .texts),
+            Setting(
+                "credentials_file", "none", "The .creds file of a user of NATS, of mode 0600", \.credentials, .path),
         ]
 
     static let rows: [Setting<AppSettings>] = [
@@ -92,18 +105,29 @@ struct WebhookSettings: Sendable {
         let (noun, what) = stream == .events ? ("webhook", "events") : ("forward", "notifications")
         let name = "\(noun) of \(app.app.id)"
         reader.namedVariables.formUnion(secrets.filter { $0.hasPrefix("env:") }.map { String($0.dropFirst(4)) })
-        guard let url = url.flatMap({ WebhookURL($0) }) else {
+        guard let url = url.flatMap({ WebhookURL($0) }), stream == .events || !url.isNATS else {
             return reader.note(
                 place, "a \(name) has no url that \(what) can be sent to",
-                "Write \(stream == .events ? "" : "https://HOST/PATH, or ")url: https://HOST/PATH, without user, password and fragment",
-                .missing)
+                stream == .events
+                    ? "Write url: \(Self.urlForm), or \(Self.natsForm)"
+                    : "Write https://HOST/PATH, or url: \(Self.urlForm)", .missing)
         }
-        if !url.isHTTPS, !allowedHosts.contains(url.host) {
+        if !url.isSecure, !allowedHosts.contains(url.host), !url.isLocalNATS {
             let exception = stream == .events ? "" : "{ url: …, "
             reader.note(
-                place, "the url of a \(name) begins with http",
-                "Write https, or \(exception)allow_hosts: [\(url.host)]\(exception.isEmpty ? "" : " }") if nobody can read what is sent there"
+                place, "the url of a \(name) begins with \(url.isNATS ? "nats" : "http")",
+                "Write \(url.isNATS ? "tls" : "https"), or \(exception)allow_hosts: [\(url.host)]\(exception.isEmpty ? "" : " }") if nobody can read what is sent there"
             )
+        }
+        if url.isNATS, !url.isSecure, trust != nil {
+            reader.note(
+                given["tls_trust"]?.place ?? place, "a \(name) has tls_trust, and nats:// has no certificate",
+                "Write tls://, or remove tls_trust", .conflict)
+        }
+        if !url.isNATS, credentials != nil {
+            reader.note(
+                given["credentials_file"]?.place ?? place, "a \(name) has credentials_file, which is for NATS alone",
+                "Remove it, or write url: \(Self.natsForm)", .conflict)
         }
         if app.webhooks.contains(where: { $0.stream == stream && $0.url.isSame(as: url) }) {
             let environment =
@@ -112,7 +136,8 @@ struct WebhookSettings: Sendable {
                 entry.place, "two \(noun)s of \(app.app.id)\(environment) have the same url",
                 stream == .events ? "Keep one; two secrets fit in it" : "Keep one", .conflict)
         }
-        guard stream != .events || (1...Webhook.secretLimit).contains(secrets.count) else {
+        let least = url.isNATS ? 0 : 1
+        guard stream != .events || (least...Webhook.secretLimit).contains(secrets.count) else {
             return reader.note(
                 given["secrets"]?.place ?? entry.place, "a \(name) has \(secrets.count) secrets",
                 "Write one, or two while they are exchanged", .missing)
@@ -123,7 +148,7 @@ struct WebhookSettings: Sendable {
             app.webhooks.append(
                 Webhook(
                     app: app.app.id, stream, url: url, secrets: read, allowedHosts: allowedHosts,
-                    trust: try certificates(entry.files)))
+                    trust: try certificates(entry.files), credentials: try user(entry.files)))
         } catch {
             reader.note(
                 entry.place, "a \(name) has a wrong setting: \(error.fault)", error.remedy, error.code)
@@ -167,5 +192,20 @@ struct WebhookSettings: Sendable {
             throw SettingFault("tls_trust: '\(trust)' has no certificates", remedy, .file)
         }
         return bytes
+    }
+
+    private func user(_ files: NamedFiles?) throws(SettingFault) -> NATSCredentials? {
+        guard let credentials, let files else { return nil }
+        let remedy = "Name the .creds file of a user of NATS, of mode 0600"
+        let text: String
+        do throws(SettingFault) {
+            text = try files.privateKey(credentials)
+        } catch {
+            throw SettingFault("credentials_file: \(error.fault)", remedy, error.code)
+        }
+        guard let user = NATSCredentials(text) else {
+            throw SettingFault("credentials_file: '\(credentials)' has no user JWT and seed", remedy, .file)
+        }
+        return user
     }
 }

@@ -49,13 +49,13 @@ package final class WebhookClient: Sendable {
         self.resolver = resolver
         self.attemptLimit = attemptLimit
         self.group = group
-        guard webhook.url.isHTTPS else {
+        guard webhook.url.isSecure else {
             tls = nil
             return
         }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
+        if !webhook.url.isNATS { configuration.applicationProtocols = ["http/1.1"] }
         if let trust = webhook.trust {
             configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(trust))
         }
@@ -101,10 +101,14 @@ package final class WebhookClient: Sendable {
     private func exchange(
         _ message: WebhookMessage, at seconds: Int64, over connection: Connection, until deadline: NIODeadline
     ) async throws -> Int {
-        var headers = HTTPHeaders([
-            ("host", webhook.url.authority), ("content-type", "application/json"),
-            ("content-length", "\(message.body.count)"), ("user-agent", "assay"),
-        ])
+        var headers = HTTPHeaders(
+            webhook.url.isNATS
+                // JetStream removes repetitions by it.
+                ? message.id.map { [("Nats-Msg-Id", $0)] } ?? []
+                : [
+                    ("host", webhook.url.authority), ("content-type", "application/json"),
+                    ("content-length", "\(message.body.count)"), ("user-agent", "assay"),
+                ])
         headers.add(contentsOf: message.headers(at: seconds, secrets: webhook.secrets))
         let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: webhook.url.target, headers: headers)
         let body = ByteBuffer(bytes: message.body)
@@ -149,7 +153,7 @@ package final class WebhookClient: Sendable {
         let url = webhook.url
         let addresses = try await resolve(until: deadline)
         guard !addresses.isEmpty else { throw WebhookFailure(.name) }
-        let allowed = webhook.isHostAllowed ? addresses : addresses.filter { PublicAddress.contains($0.addressBytes) }
+        let allowed = addresses.filter { webhook.allows($0.addressBytes) }
         guard !allowed.isEmpty else {
             throw WebhookFailure(.address, addresses.compactMap(\.ipAddress).prefix(3).joined(separator: ", "))
         }
@@ -174,7 +178,7 @@ package final class WebhookClient: Sendable {
     private func open(
         _ address: SocketAddress, _ url: WebhookURL, within limit: TimeAmount
     ) async throws -> Connection {
-        let tls = tls
+        let (tls, credentials) = (tls, webhook.credentials)
         // Looking it up in the pipeline later would fail: a failed handshake removes it.
         let made = MadeHandler()
         let channel = try await ClientBootstrap(group: group)
@@ -185,14 +189,17 @@ package final class WebhookClient: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     // The name in the URL, not the address that it resolved to. An address is checked as an address.
                     let name = AddressRange.bytes(of: url.host) == nil ? url.host : nil
-                    if let tls {
-                        try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
+                    let secure = tls.map { tls in { try NIOSSLClientHandler(context: tls, serverHostname: name) } }
+                    if url.isNATS {
+                        try pipeline.addHandler(NATSHandler(credentials, tls: secure))
+                    } else {
+                        if let secure { try pipeline.addHandler(try secure()) }
+                        // As `addHTTPClientHandlers`, but interim answers reach the handler, which counts them.
+                        try pipeline.addHandlers(
+                            HTTPRequestEncoder(),
+                            ByteToMessageHandler(HTTPResponseDecoder(informationalResponseStrategy: .forward)))
                     }
-                    // As `addHTTPClientHandlers`, but interim answers reach the handler, which counts them.
-                    try pipeline.addHandlers(
-                        HTTPRequestEncoder(),
-                        ByteToMessageHandler(HTTPResponseDecoder(informationalResponseStrategy: .forward)),
-                        NIOHTTPRequestHeadersValidator())
+                    try pipeline.addHandler(NIOHTTPRequestHeadersValidator())
                     let handler = WebhookExchangeHandler(isSecure: tls != nil, host: tls == nil ? nil : name)
                     made.handler.withLock { $0 = NIOLoopBound(handler, eventLoop: channel.eventLoop) }
                     try pipeline.addHandler(handler)
@@ -250,6 +257,10 @@ package struct WebhookFailure: Error, Sendable, Equatable, CustomStringConvertib
 
     /// The stable part.
     package enum Code: String, Sendable, CaseIterable {
+        /// NATS: no stream of JetStream answers for the subject.
+        case noStream = "no_stream"
+        /// NATS: the server refused the user, or the stream the message.
+        case refused = "publish_refused"
         /// The status was not 2xx.
         case status = "status_refused"
         /// The receiver answered 410; the webhook is disabled.
@@ -266,7 +277,7 @@ package struct WebhookFailure: Error, Sendable, Equatable, CustomStringConvertib
         case connection = "connection_failed"
         /// The certificate was refused, or the other side does not speak TLS.
         case tls = "tls_failed"
-        /// The answer is not HTTP.
+        /// The answer is not HTTP, or not the acknowledgement of a stream.
         case malformed = "answer_malformed"
     }
 

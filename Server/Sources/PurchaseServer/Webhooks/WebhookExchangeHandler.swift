@@ -149,7 +149,8 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
 
     private static func failure(_ error: any Error) -> WebhookFailure {
         switch error {
-        case is HTTPParserError: WebhookFailure(.malformed)
+        case let failure as WebhookFailure: failure
+        case is HTTPParserError, is DecodingError: WebhookFailure(.malformed)
         case let error as NIOSSLError: WebhookFailure(.tls, "\(error)")
         case let error as BoringSSLError: WebhookFailure(.tls, "\(error)")
         case is NIOSSLExtraError: WebhookFailure(.tls, "the certificate is not valid for the host")

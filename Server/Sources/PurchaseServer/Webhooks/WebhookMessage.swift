@@ -17,10 +17,8 @@ struct WebhookMessage: Sendable {
         let trace = trace.map { [("traceparent", $0)] } ?? []
         guard let id else { return trace }
         let signatures = secrets.map { "v1,\($0.signature(id: id, timestamp: seconds, body: body))" }
-        return [
-            ("webhook-id", id), ("webhook-timestamp", "\(seconds)"),
-            ("webhook-signature", signatures.joined(separator: " ")),
-        ] + trace
+        let signature = signatures.isEmpty ? [] : [("webhook-signature", signatures.joined(separator: " "))]
+        return [("webhook-id", id), ("webhook-timestamp", "\(seconds)")] + signature + trace
     }
 }
 

@@ -131,7 +131,9 @@ struct WebhookExamination {
                 findings.append(
                     .failed(
                         .webhooks, "\(name) did not accept a test delivery: \(failure)",
-                        do: "Answer 2xx to a message of the type 'test'; see docs/webhooks.md for the reasons."))
+                        do:
+                            "Answer 2xx to a message of the type 'test', or create the stream; docs/webhooks.md has the reasons."
+                    ))
             } else {
                 findings.append(.fine(.webhooks, "\(name) accepted a test delivery"))
             }
