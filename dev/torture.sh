@@ -70,6 +70,7 @@ load news-servers --rounds $n
 load external --rounds $n
 = failover 100 rounds in which a primary of PostgreSQL is killed, stopped, cut off or switched under load, with patroni
 load failover --rounds $n
+load failover --rounds $((n / 10 + 1)) --engine 18
 = jetstream 30 rounds of kill -9 of a NATS server and of the server that delivers to its stream
 load jetstream --rounds $n
 = soak 10 minutes: memory and WAL of a server under load
