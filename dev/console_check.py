@@ -366,6 +366,7 @@ PAGES = {
     "sent-again": "/customer?app=example&id=mallory", "operators": "/operators", "carol": "/customer?app=example&id=carol",
     "periods": "/customer?app=example&id=dora", "refused-only": "/customer?app=example&id=nina", "claimed": "/purchase?app=example&id=1001",
     "external": "/external?app=example", "external-token": "/external?app=example&id=token-1",
+    "figures": "/figures?app=example&by=month", "figures-sandbox": "/figures?app=example&environment=Sandbox",
 }
 
 

@@ -6,8 +6,8 @@
 Starts `assay dev`, lets the store live through two years, and asks after each step. The server learns everything from the store's
 notifications; nobody claims anything. Asked are the entitlements; with --drop-in verifyReceipt of the store and of the server with
 the receipt of the first purchase, which is never renewed, through inapppy and itunes-iap of PyPI, and every value of
-latest_receipt_info and pending_renewal_info is compared. Writes the page of docs/, or with --check compares it. The exit status is 0
-only if the two agreed at each step.
+latest_receipt_info and pending_renewal_info is compared. At the end every figure of the two years is counted again (dev/recount.py).
+Writes the page of docs/, or with --check compares it. The exit status is 0 only if the two agreed at each step.
 """
 import datetime
 import pathlib
@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from demo import StepFailed, ask, expect
+from recount import Different, recount
 from servers import RunningServer, ServerFailed, find_program
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
@@ -276,6 +277,8 @@ def main():
             key = pathlib.Path(folder, "assay-dev/admin.key").read_text().strip()
             years = kind(server.ready.split()[-1], server.address, key)
             years.run()
+            numbers, rows = recount(folder, ["--folder", f"{folder}/assay-dev"], day(START), day(END), duckdb=kind is DropIn)
+            print(f"{numbers} figures of {rows} transactions are equal in the report and in the recount")
         finally:
             server.stop()
     before, after = PAGE.read_text().split(f"\n## {kind.title}\n", 1)
@@ -291,5 +294,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (StepFailed, ServerFailed) as error:
+    except (StepFailed, ServerFailed, Different) as error:
         sys.exit(f"\nFailed: {error}")

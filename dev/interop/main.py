@@ -6,7 +6,7 @@
 inapppy and itunes-iap send verifyReceipt requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed
 payloads of every kind, calls every method of the App Store Server API against the simulator, and signs offers, which are compared with
 those of the server, standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps. openapi-python-client
-and openapi-generator-cli generate clients from openapi.yaml, which buy something.
+and openapi-generator-cli generate clients from openapi.yaml, which buy something. DuckDB reads the exports of two simulated years.
 """
 import base64
 import os
@@ -19,10 +19,11 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from recount import DUCKDB
 from servers import BUNDLE, LocalServer, Store, World, ask, mint, wait_until, with_packages, write_secret
 
 REQUIREMENTS = ["inapppy", "itunes-iap", "app-store-server-library[async]", "standardwebhooks", "http-message-signatures", "requests",
-                "openapi-python-client", "openapi-generator-cli"]
+                "openapi-python-client", "openapi-generator-cli", DUCKDB]
 ISSUER, KEY_ID = "57246542-96fe-1a63-e053-0824d011072a", "2X9R4HXF34"
 PRODUCTS = "products: { gold: { kind: auto_renewable }, coins: { kind: consumable } }"
 SETTINGS = {

@@ -16,6 +16,7 @@ public final class Console: Sendable {
     /// Not the thread of the passwords: wrong passwords of strangers must not close the pages of those who are signed
     /// in.
     let inspections = BoundedThread()
+    let reports = FiguresInMemory()
 
     /// The rows of a list.
     static let rows = 25
@@ -125,6 +126,7 @@ public final class Console: Sendable {
         case ("purchase", false): return try await purchase(request, visit)
         case ("pack", false): return try await pack(request, visit)
         case ("claim", false): return try await submission(request, visit)
+        case ("figures", false): return try await figures(request, visit)
         case ("external", false): return try await externalPurchases(request, visit)
         case ("proof", false): return try await proof(request, visit)
         case ("inspect", _): return try await inspect(request, visit)

@@ -5,7 +5,9 @@ enum ConsoleTemplates {
     static func library() throws -> MustacheLibrary {
         MustacheContentTypes.register(ReadableTimes(), named: "READABLE_TIMES")
         var library = MustacheLibrary()
-        for (name, text) in shared + AccountTemplates.pages + CustomerTemplates.pages + StateTemplates.pages {
+        for (name, text) in shared + AccountTemplates.pages + CustomerTemplates.pages + StateTemplates.pages
+            + [FigureTemplates.page]
+        {
             try library.register(text, named: name)
         }
         return library
@@ -22,6 +24,7 @@ enum ConsoleTemplates {
             <body><a class="skip" href="#main">Skip to the content</a>
             <header><strong>Assay</strong> <span class="soft">{{shop}}</span>
             {{#operator}}<nav aria-label="Pages"><a href="/console">Search</a> <a href="/console/inspect">Inspect</a>
+            <a href="/console/figures{{external}}">Figures</a>
             <a href="/console/external{{external}}">External purchases</a>
             <a href="/console/state">State</a> <a href="/console/operators">Operators</a>
             {{#store}}<a href="{{store}}">The simulated store</a>{{/store}}</nav>
@@ -62,6 +65,16 @@ enum ConsoleTemplates {
             {{#rows}}<tr>{{#cells}}<td data-label="{{column}}">{{#isLink}}<a class="{{style}}" href="{{href}}">{{text}}</a>\
             {{/isLink}}{{#isText}}<span class="{{style}}">{{#text}}{{> text}}{{/text}}</span>{{/isText}}</td>{{/cells}}</tr>
             {{/rows}}</tbody></table></div>
+            """
+        ),
+        (
+            "bars",
+            """
+            <figure><figcaption><strong>{{title}}: {{sum}}</strong>{{#hasBars}}, \
+            {{most}}{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
+            aria-label="{{title}} by {{step}}"><line class="base" x1="0" x2="600" y1="41" y2="41"/>
+            {{#bars}}<rect class="{{#isBad}}bad{{/isBad}}" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
+            </rect>{{/bars}}</svg></figure>
             """
         ),
         (
@@ -192,11 +205,7 @@ enum StateTemplates {
             What is recorded is counted when it is sealed, usually within a second.</p>
             {{#hasOtherApps}}<p>Other apps: {{#otherApps}}<a href="{{href}}">{{name}}</a> {{/otherApps}}</p>\
             {{/hasOtherApps}}<div class="hours">
-            {{#drawings}}<figure><figcaption><strong>{{title}}: {{sum}}</strong>{{#hasBars}}, \
-            {{most}}{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
-            aria-label="{{title}} by hour"><line class="base" x1="0" x2="600" y1="41" y2="41"/>
-            {{#bars}}<rect class="{{#isBad}}bad{{/isBad}}" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
-            </rect>{{/bars}}</svg></figure>{{/drawings}}</div>
+            {{#drawings}}{{> bars}}{{/drawings}}</div>
             {{#refusals}}<h3>Refused claims by code</h3>{{> table}}{{/refusals}}</section>{{/today}}
             <section><h2>Webhooks</h2>
             {{^hasWebhooks}}<p>No server delivered to a webhook yet.</p>{{/hasWebhooks}}

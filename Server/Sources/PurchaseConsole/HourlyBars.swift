@@ -5,7 +5,7 @@ import PurchaseVerification
 enum HourlyBars {
     /// The number of hours.
     static let hours: Int64 = 48
-    private static let (height, barWidth, step) = (40.0, 9.0, 12.5)
+    private static let height = 40.0
 
     private struct Subject: Sendable {
         let title: String
@@ -41,6 +41,7 @@ enum HourlyBars {
     /// The values of the template.
     static func fields(_ counts: [HourlyCount], now: Timestamp) -> [String: Any] {
         let first = start(now).millisecondsSince1970
+        let times = (0..<hours).map { Timestamp(millisecondsSince1970: first + $0 * 3_600_000) }
         let drawings = subjects.map { subject -> [String: Any] in
             var sums = [Int64](repeating: 0, count: Int(hours))
             for count in counts where subject.isCounted(count) {
@@ -48,11 +49,11 @@ enum HourlyBars {
                 if sums.indices.contains(hour) { sums[hour] += count.count }
             }
             return drawing(
-                subject.title, sum: "\(sums.reduce(0, +))", sums, words: { "\($0)" },
-                most: "at most \(sums.max() ?? 0) in an hour", isBad: subject.isBad, from: first)
+                subject.title, sum: "\(sums.reduce(0, +))", sums, times, words: { "\($0)" },
+                most: "at most \(sums.max() ?? 0) in an hour", isBad: subject.isBad)
         }
-        let times = HourlyAnswerTimes(counts, from: first)
-        let slowest = HourlyAnswerTimes.words(times.percentiles.max() ?? 0)
+        let answers = HourlyAnswerTimes(counts, from: first)
+        let slowest = HourlyAnswerTimes.words(answers.percentiles.max() ?? 0)
         var codes: [String: Int64] = [:]
         for count in counts where isRefusal(count) { codes[count.code, default: 0] += count.count }
         let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count in
@@ -64,31 +65,30 @@ enum HourlyBars {
         return [
             "drawings": drawings + [
                 drawing(
-                    "Answers to claims", sum: times.words, times.percentiles, words: HourlyAnswerTimes.words,
-                    most: "in the slowest hour 95 of 100 \(slowest)", from: first)
-            ], "hours": "\(hours)",
+                    "Answers to claims", sum: answers.words, answers.percentiles, times,
+                    words: HourlyAnswerTimes.words, most: "in the slowest hour 95 of 100 \(slowest)")
+            ], "hours": "\(hours)", "step": "hour",
             "refusals": ConsoleTable.fields("Refused claims by code", ["Code", "Claims", "What it means"], refusals),
             "from": "\(Timestamp(millisecondsSince1970: first))",
         ]
     }
 
-    /// A drawing of a value for each hour.
-    private static func drawing(
-        _ title: String, sum: String, _ values: [Int64], words: (Int64) -> String, most: String,
-        isBad: Bool = false, from first: Int64
+    /// A drawing of a value for each of some times, the values of the partial `bars`.
+    static func drawing(
+        _ title: String, sum: String, _ values: [Int64], _ times: [Timestamp], words: (Int64) -> String, most: String,
+        isBad: Bool = false
     ) -> [String: Any] {
-        let largest = max(values.max() ?? 0, 1)
-        let bars = values.enumerated().filter { $0.element > 0 }.map { hour, value -> [String: Any] in
-            let size = max(height * Double(value) / Double(largest), 2)
-            let time = Timestamp(millisecondsSince1970: first + Int64(hour) * 3_600_000)
+        let (largest, step) = (max(values.max() ?? 0, 1), 600 / Double(max(1, values.count)))
+        let bars = zip(values, times).enumerated().filter { $0.element.0 > 0 }.map { place, bar -> [String: Any] in
+            let size = max(height * Double(bar.0) / Double(largest), 2)
             return [
-                "x": number(Double(hour) * step + 1), "y": number(height - size), "height": number(size),
-                "words": ReadableTimes.plain("\(time): \(words(value))"),
+                "x": number(Double(place) * step + 1), "y": number(height - size), "height": number(size),
+                "words": ReadableTimes.plain("\(bar.1): \(words(bar.0))"),
             ]
         }
         return [
             "title": title, "sum": sum, "most": most, "bars": bars, "hasBars": !bars.isEmpty,
-            "isBad": isBad, "width": number(barWidth),
+            "isBad": isBad, "width": number(step * 0.72),
         ]
     }
 

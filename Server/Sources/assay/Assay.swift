@@ -14,13 +14,13 @@ struct Assay: AsyncParsableCommand {
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(source))",
         groupedSubcommands: [
-            CommandGroup(
-                name: "Try", subcommands: [Dev.self, Simulate.self, Mint.self, DemoData.self]),
+            CommandGroup(name: "Try", subcommands: [Dev.self, Simulate.self, Mint.self]),
             CommandGroup(name: "Run", subcommands: [Serve.self, DoctorCommand.self, Import.self]),
-            CommandGroup(name: "Look", subcommands: [Verify.self, Inspect.self, ListEntries.self, Show.self]),
             CommandGroup(
-                name: "Operate",
-                subcommands: [Customers.self, Refunds.self, Keys.self, Operators.self, Webhooks.self]),
+                name: "Look",
+                subcommands: [Verify.self, Inspect.self, ListEntries.self, Show.self, Report.self, Export.self]),
+            CommandGroup(
+                name: "Operate", subcommands: [Customers.self, Keys.self, Operators.self, Webhooks.self]),
             CommandGroup(name: "Record", subcommands: [AuditCommand.self, Database.self]),
         ])
 
@@ -150,7 +150,8 @@ enum CommandSuggestion {
         "submissions": "assay list submissions' or 'assay show SUBMISSION",
         "customers show": "assay show CUSTOMER", "customers timeline": "assay list timeline --customer CUSTOMER",
         "customers search": "assay list customers TEXT", "testers": "assay customers tester' or 'assay list testers",
-        "refunds list": "assay list refunds", "webhooks list": "assay list webhooks",
+        "refunds": "assay report refunds' or 'assay list refunds", "demo-data": "assay simulate demo-data",
+        "webhooks list": "assay list webhooks",
         "operators list": "assay list operators", "keys list": "assay list keys",
         "backfill": "assay import backfill", "compare": "assay import compare", "rebuild": "assay database rebuild",
         "migrate": "assay database migrate", "backup": "assay database backup", "copy": "assay database copy",

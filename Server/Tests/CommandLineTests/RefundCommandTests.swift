@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `assay refunds`, beside a server that answers the store's questions.
+/// `assay report refunds` and the list, beside a server that answers the store's questions.
 @Suite("29 assay refunds", .serialized)
 struct RefundCommandTests {
     @Test("29 The list shows what Apple was told; a replay shows what another policy would have said")
@@ -57,13 +57,13 @@ struct RefundCommandTests {
             #expect(json.output.contains(#""state":"sent""#), "\(json.output)")
 
             try Data("{}\n".utf8).write(to: folder.appending(path: "same.yaml"))
-            let same = try await store.assay("refunds replay --app game --policy same.yaml")
+            let same = try await store.assay("report refunds --app game --policy same.yaml")
             #expect(
                 same.output.contains(
                     "2 requests of 365 days, 0 with another answer; 0 without a recorded decision"), "\(same.output)")
             try Data("products:\n  coins: { unused: grant_full, used: decline }\n".utf8)
                 .write(to: folder.appending(path: "other.yaml"))
-            let other = try await store.assay("refunds replay --app game --policy other.yaml")
+            let other = try await store.assay("report refunds --app game --policy other.yaml")
             #expect(other.status == 0, "\(other.output)")
             for line in [
                 "PRODUCT  SAID", "coins ", "grant_full", "decline",
@@ -76,10 +76,10 @@ struct RefundCommandTests {
                 ("- a\n", "not a mapping"),
             ] {
                 try Data(policy.utf8).write(to: folder.appending(path: "wrong.yaml"))
-                let wrong = try await store.assay("refunds replay --app game --policy wrong.yaml")
+                let wrong = try await store.assay("report refunds --app game --policy wrong.yaml")
                 #expect(wrong.status == 2 && wrong.output.contains(words), "\(policy): \(wrong.output)")
             }
-            let missing = try await store.assay("refunds replay --app game --policy none.yaml")
+            let missing = try await store.assay("report refunds --app game --policy none.yaml")
             #expect(missing.status == 2 && missing.output.contains("no such file"), "\(missing.output)")
         }
     }

@@ -48,6 +48,17 @@ struct ConsolePageTests {
         #expect(page.contains("<strong>Purchases: 0</strong>") && !page.contains("already_claimed"))
     }
 
+    @Test("55 Figures have a page, for the sandbox when it is chosen, and for one product")
+    func figures() async throws {
+        _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+        var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
+        let address = "/console/figures?app=example&by=month&environment"
+        #expect(try await browser.get("\(address)=Production").text.contains("<strong>Units: 0</strong>"))
+        let product = try await browser.get("\(address)=Sandbox&product=com.example.app.coins").text
+        #expect(product.contains("Figures of com.example.app.coins") && product.contains("<strong>Units: "))
+        #expect(try await browser.get("/console/figures?app=none").status == 400)
+    }
+
     @Test("The record of a customer is one page to save, with what happened, and nothing of theirs in the redacted one")
     func pack() async throws {
         _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)

@@ -161,13 +161,13 @@ private struct CivilDay {
 
 extension Int64 {
     /// The sum, or the nearest representable number.
-    func saturatingSum(_ other: Int64) -> Int64 {
+    package func saturatingSum(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other > 0 ? .max : .min) : sum
     }
 
     /// The product, or the nearest representable number.
-    func saturatingProduct(_ other: Int64) -> Int64 {
+    package func saturatingProduct(_ other: Int64) -> Int64 {
         let (product, overflow) = multipliedReportingOverflow(by: other)
         return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
     }

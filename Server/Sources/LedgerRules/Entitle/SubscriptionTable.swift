@@ -5,8 +5,8 @@ import PurchaseVerification
 public struct SubscriptionTable: Sendable {
     /// The periods, in their order.
     let periods: [SubscriptionPeriod]
-    private let renewals: SubscriptionRenewals
-    private let status: SignedStatus?
+    let renewals: SubscriptionRenewals
+    let status: SignedStatus?
     /// The products and owners of the periods.
     let subjects: [Subject]
     /// For each period, the place of its product and owner.
@@ -200,7 +200,7 @@ public struct SubscriptionTable: Sendable {
 
     // MARK: The rows
 
-    private func state(of place: Int, _ moment: Timestamp, _ tolerance: Int64) -> SubscriptionState {
+    func state(of place: Int, _ moment: Timestamp, _ tolerance: Int64) -> SubscriptionState {
         let period = periods[place]
         func state(
             _ name: SubscriptionState.Name, _ reason: NoAccessReason?, until: Timestamp? = nil
@@ -253,7 +253,7 @@ public struct SubscriptionTable: Sendable {
         return isOver ?? false ? nil : period.latestGraceEnd
     }
 
-    private func isRevoked(_ period: SubscriptionPeriod, by status: SignedStatus, _ moment: Timestamp) -> Bool {
+    func isRevoked(_ period: SubscriptionPeriod, by status: SignedStatus, _ moment: Timestamp) -> Bool {
         status.value == SignedStatus.revoked && status.stamp > period.start && status.stamp <= moment
             && period.cleanStamp.map { $0 <= status.stamp } ?? true
     }
@@ -346,7 +346,7 @@ public struct SubscriptionTable: Sendable {
 
 extension Array {
     /// The number of elements at the beginning for which a condition holds that holds for no later ones.
-    func leadingCount(_ holds: (Element) -> Bool) -> Int {
+    package func leadingCount(_ holds: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = low + (high - low) / 2

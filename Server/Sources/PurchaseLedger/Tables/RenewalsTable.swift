@@ -29,10 +29,9 @@ struct RenewalsTable {
         try news(key, environment: environment).renewal
     }
 
-    /// The facts of some subscriptions of an environment, by their original ids.
-    func facts(
-        of keys: [ExactText: RenewalKey], environment: Int64
-    ) throws(LedgerStorageError) -> [ExactText: ObservedRenewal] {
+    /// What is signed about some subscriptions of an environment, by their original ids.
+    func news(of keys: [ExactText: RenewalKey], environment: Int64) throws(LedgerStorageError) -> [ExactText: News] {
+        guard !keys.isEmpty else { return [:] }
         var rows: [ExactText: [Row]] = [:]
         for row in try connection.rows(
             """
@@ -44,11 +43,11 @@ struct RenewalsTable {
             rows[ExactText(try reader.text()), default: []]
                 .append((try reader.text(), try reader.integer(), try reader.blob()))
         }
-        var facts: [ExactText: ObservedRenewal] = [:]
+        var news: [ExactText: News] = [:]
         for (id, rows) in rows {
-            if let key = keys[id] { facts[id] = try Self.news(key, rows).renewal }
+            if let key = keys[id] { news[id] = try Self.news(key, rows) }
         }
-        return facts
+        return news
     }
 
     func news(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> News {

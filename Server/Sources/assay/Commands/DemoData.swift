@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import PurchaseServer
 
-/// `assay demo-data`.
+/// `assay simulate demo-data`.
 struct DemoData: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-data",

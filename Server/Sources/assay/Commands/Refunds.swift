@@ -6,17 +6,10 @@ import PurchaseServer
 import PurchaseVerification
 import TextFormats
 
-/// `assay refunds`: what Apple is told about refund requests.
-struct Refunds: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "refunds", abstract: "Compares policies for refund requests.",
-        subcommands: [ReplayRefunds.self])
-}
-
-/// `assay refunds replay`.
+/// `assay report refunds`: what Apple would have been told about refund requests.
 struct ReplayRefunds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay",
+        commandName: "refunds",
         abstract:
             "Shows what Apple would have been told about the refund requests of the last year under other policies.",
         discussion: """

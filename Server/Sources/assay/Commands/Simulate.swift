@@ -14,13 +14,16 @@ import PurchaseVerification
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs a simulated App Store, a scenario on it, or attacks on a server.",
-        discussion: "Without a subcommand, 'assay simulate' runs the store, with these options:\n\n\(storeOptions)",
-        subcommands: [SimulateStore.self, SimulateRun.self, SimulateAttacks.self], defaultSubcommand: SimulateStore.self
-    )
+        discussion:
+            "Without a subcommand, 'assay simulate' runs the store, with these options:\n\n\(SimulateStore.optionsHelp)",
+        subcommands: [SimulateStore.self, SimulateRun.self, SimulateAttacks.self, DemoData.self],
+        defaultSubcommand: SimulateStore.self)
+}
 
-    /// The options of the store, as its own help lists them.
-    private static var storeOptions: String {
-        let help = SimulateStore.helpMessage(includeHidden: false, columns: 80)
+extension ParsableCommand {
+    /// The options of the command, as its own help lists them.
+    static var optionsHelp: String {
+        let help = helpMessage(includeHidden: false, columns: 80)
         guard let start = help.range(of: "OPTIONS:\n") else { return "" }
         return String(help[start.upperBound...]).trimmingCharacters(in: .newlines)
     }

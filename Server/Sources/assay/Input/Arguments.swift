@@ -36,6 +36,7 @@ extension APIKeyScope: ExpressibleByArgument {}
 extension ConsumptionRequestState: ExpressibleByArgument {}
 
 extension OrderStatus: ExpressibleByArgument {}
+extension FigurePeriods.Step: ExpressibleByArgument {}
 extension ImportedConsumables: ExpressibleByArgument {}
 
 extension UUID: @retroactive ExpressibleByArgument {

@@ -189,10 +189,15 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {
-        let question = AccessQuestion.now(reader.now)
-        let entitlements = try read(reader, app, customer: customer, question)
-        return try RenewalReading(reader: reader, customer: customer, question: question).added(
-            to: try counted(entitlements, reader, app, customer))
+        try RenewalReading(reader: reader, customer: customer, question: .now(reader.now)).added(
+            to: try counted(reader, app, customer))
+    }
+
+    /// The same, without what is signed about them.
+    static func counted(
+        _ reader: LedgerTransaction, _ app: RegistryApp, _ customer: CustomerRow
+    ) throws(LedgerStorageError) -> [Entitlement] {
+        try counted(try read(reader, app, customer: customer, .now(reader.now)), reader, app, customer)
     }
 
     /// The entitlements of a customer in every environment, before the settings decide which of them count.

@@ -93,11 +93,11 @@ public struct OffersOfCustomer: LedgerQuery {
             }
         }
         for (environment, keys) in renewals {
-            for (id, facts) in try RenewalsTable(connection: reader.connection).facts(
+            for (id, news) in try RenewalsTable(connection: reader.connection).news(
                 of: keys, environment: environment)
             {
-                guard let place = newest[environment]?[id] else { continue }
-                subscriptions[place].winBack = Self.winBack(facts.info.otherClaims)
+                guard let place = newest[environment]?[id], let renewal = news.renewal else { continue }
+                subscriptions[place].winBack = Self.winBack(renewal.info.otherClaims)
             }
         }
         return subscriptions
