@@ -5,8 +5,9 @@
 
 inapppy and itunes-iap send verifyReceipt requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed
 payloads of every kind, calls every method of the App Store Server API against the simulator, and signs offers, which are compared with
-those of the server, standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps. openapi-python-client
-and openapi-generator-cli generate clients from openapi.yaml, which buy something. DuckDB reads the exports of two simulated years.
+those of the server, stripe signs events of a shop, standardwebhooks verifies deliveries, and http-message-signatures the signed answers
+to apps. openapi-python-client and openapi-generator-cli generate clients from openapi.yaml, which buy something. DuckDB reads the exports
+of two simulated years.
 """
 import base64
 import os
@@ -22,7 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 from recount import DUCKDB
 from servers import BUNDLE, LocalServer, Store, World, ask, mint, wait_until, with_packages, write_secret
 
-REQUIREMENTS = ["inapppy", "itunes-iap", "app-store-server-library[async]", "standardwebhooks", "http-message-signatures", "requests",
+REQUIREMENTS = ["inapppy", "itunes-iap", "app-store-server-library[async]", "standardwebhooks", "http-message-signatures", "requests", "stripe",
                 "openapi-python-client", "openapi-generator-cli", DUCKDB]
 ISSUER, KEY_ID = "57246542-96fe-1a63-e053-0824d011072a", "2X9R4HXF34"
 PRODUCTS = "products: { gold: { kind: auto_renewable }, coins: { kind: consumable } }"
@@ -32,6 +33,7 @@ SETTINGS = {
     "answers": f"    {PRODUCTS}\n",
     "offers": f"    {PRODUCTS}\n    app_store_keys: [{{ issuer_id: {ISSUER}, key_id: {KEY_ID}, private_key_file: AuthKey.p8 }}]\n"
               "    offers: { promotional: { back: { products: [gold] } }, introductory: {}, advanced_commerce: {} }\n",
+    "stripe": f"    {PRODUCTS}\n    grounds: {{ stripe: {{ secret_file: stripe.secret, products: {{ price_gold: gold }} }} }}\n",
 }
 
 
@@ -54,6 +56,8 @@ class Parts:
         if name == "offers":
             write_secret(f"{folder}/AuthKey.p8", subprocess.run(
                 ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], check=True, capture_output=True).stdout)
+        if name == "stripe":
+            write_secret(f"{folder}/stripe.secret", f"{self.shop_secret}\n".encode())
         answer_key = ", answer_key_file: answers.key" if name == "answers" else ""
         settings = f"server: {{ trust: [{self.store.trust}]{answer_key} }}\napps:\n  game:\n    bundle_ids: {BUNDLE}\n{SETTINGS[name]}"
         world = World(self.program, folder, settings=settings.replace("'URL'", f"'{hook}'"), app="game", scope=scope)
@@ -147,6 +151,12 @@ class Parts:
         pem = pathlib.Path(world.folder, "AuthKey.p8").read_bytes()
         offers(world.servers[0].address, world.key, ISSUER, KEY_ID, pem)
 
+    def shop(self):
+        from shop import shop
+        self.shop_secret = "whsec_" + os.urandom(16).hex()
+        world = self.serve("stripe", "backend")
+        shop(world.servers[0].address, world.key, self.shop_secret)
+
 
 PARTS = [
     ("inapppy and itunes-iap, asking the simulator and the drop-in", Parts.clients_of_verify_receipt),
@@ -154,6 +164,7 @@ PARTS = [
     ("app-store-server-library, over signed payloads of the simulator", Parts.signed_payloads),
     ("standardwebhooks, over deliveries of the server", Parts.webhooks),
     ("app-store-server-library, signing the offers that the server signs", Parts.offers),
+    ("stripe, signing the events of a shop", Parts.shop),
     ("http-message-signatures over answers to apps, and clients that are generated from openapi.yaml", Parts.answers_and_generated_clients),
     ("app-store-server-library, calling the simulator's App Store Server API over TLS", Parts.app_store_server_api),
 ]

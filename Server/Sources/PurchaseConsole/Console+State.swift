@@ -27,11 +27,18 @@ extension Console {
             }
         }
         let readings = try await ledger().answer(LedgerReadings())
-        let facts: [(String, String?)] = [
-            ("Time", "\(readings.now)"), ("Entries of the record", "\(readings.sealedEntries)"),
-            ("Not sealed yet", Self.words(readings.pending)), ("Last signed checkpoint", try checkpointWords()),
-            ("Claims that wait for Apple", "\(readings.waitingClaims.count)"),
-        ]
+        let facts: [(String, String?)] =
+            [
+                ("Time", "\(readings.now)"), ("Entries of the record", "\(readings.sealedEntries)"),
+                ("Not sealed yet", Self.words(readings.pending)), ("Last signed checkpoint", try checkpointWords()),
+                ("Claims that wait for Apple", "\(readings.waitingClaims.count)"),
+            ]
+            + readings.heldStripeEvents.map { event in
+                (
+                    "Held event of Stripe",
+                    "\(event.id) of \(event.subscription) in \(event.app) waits for \(event.missing)"
+                )
+            }
         let isAdmin = visit.account.role >= .admin
         let webhooks = readings.webhooks.map { webhook -> [String: Any] in
             var stream = ""

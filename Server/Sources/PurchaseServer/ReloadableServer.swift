@@ -292,6 +292,12 @@ final class ReloadableServer: Sendable {
             bodies: bodies.limited(to: min(RetentionRoutes.bodyBytes, configuration.limits.bodyBytes)),
             workers: workers, lanes: notificationLanes, offerTime: offerTime, clock: clock
         ).add(to: router)
+        StripeRoutes(
+            ledger: TimedLedger(ledger: ledger, deadlines: deadlines), apps: configuration.apps,
+            settings: configuration.stripe,
+            bodies: bodies.limited(to: min(StripeRoutes.bodyBytes, configuration.limits.bodyBytes)), workers: workers,
+            clock: clock
+        ).add(to: router)
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(anchors: configuration.anchors), environments: configuration.environments,
             sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,

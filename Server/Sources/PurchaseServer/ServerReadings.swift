@@ -98,6 +98,7 @@ final class ServerReadings: Service {
             MetricSample(.pendingEntries, Double(pending.count)), MetricSample(.sealingLag, age(pending.oldest)),
             MetricSample(.waitingClaims, Double(readings.waitingClaims.count)),
             MetricSample(.oldestWaitingClaim, age(readings.waitingClaims.oldest)),
+            MetricSample(.heldStripeEvents, Double(readings.heldStripeEvents.count)),
         ]
         if let bytes = condition.writeAheadBytes { samples.append(MetricSample(.writeAheadSize, Double(bytes))) }
         // Of two receivers of an app on one host, the values are those of both together.

@@ -132,6 +132,15 @@ struct QueryPlanTests {
             _ = try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: 5))
         }
         _ = try await world.ledger.answer(EventList(app: "example", limit: 5))
+        for (number, customer) in [(1, "alice"), (2, "bob")] {
+            var event = StripeEvent(
+                id: "evt_\(number)", created: Int64(number), subscription: "sub_1", standing: .active, ends: 1,
+                environment: .production)
+            event.products = [ExactText(LedgerWorld.pro): Timestamp(millisecondsSince1970: 1 << 42)]
+            event.customerID = customer
+            _ = try await world.ledger.perform(RecordStripeEvent(app: "example", event))
+        }
+        _ = try await world.ledger.answer(LedgerReadings())
         try await exerciseWebhook(world)
         try await exerciseExternalPurchase(world)
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))

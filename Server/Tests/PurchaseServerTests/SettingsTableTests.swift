@@ -19,13 +19,14 @@ struct SettingsTableTests {
         "apps.NAME.set_account_tokens": "true", "apps.NAME.products.ID.duration": "1 month",
         "apps.NAME.refunds.used": "grant_prorated", "apps.NAME.offers.promotional.ID.within": "1mo",
         "apps.NAME.retention[].message": "hello", "apps.NAME.webhooks[].url": "ftp://x",
-        "apps.NAME.webhooks[].secrets": "env:UNSET",
+        "apps.NAME.webhooks[].secrets": "env:UNSET", "apps.NAME.grounds.stripe.secret_file": "bad",
         "apps.NAME.forward.ENVIRONMENT[].url": "ftp://x",
     ]
     /// Settings whose value is a mapping or a list of mappings.
     private static let sections = [
         "products", "refunds.products", "offers.promotional", "offers.introductory", "offers.advanced_commerce",
         "retention", "app_store_keys", "webhooks", "forward",
+        "grounds.stripe.products",
     ].map { "apps.NAME.\($0)" }
 
     private static let files = NamedFiles { path throws(SettingFault) in

@@ -81,7 +81,7 @@ package enum ComparedTables {
             switch table.name {
             case "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
                 "consumptions", "notifications", "consumption_consents", "offer_signatures",
-                "refused_claims":
+                "refused_claims", "stripe_events":
                 TableDump(table, differences[table.name] ?? .init())
             case "orders":
                 TableDump(table, .init(without: ["status", "paid_by", "paid_at", "fulfilled_at", "closed_at"]))

@@ -215,6 +215,7 @@ extension JournalKind {
         case .purchasesCounted: PurchasesCountedDetails.self
         case .externalStated: ExternalStatedDetails.self
         case .externalReported: ExternalReportedDetails.self
+        case .stripeEvent: StripeEventDetails.self
         case .decision: DecisionDetails.self
         }
     }

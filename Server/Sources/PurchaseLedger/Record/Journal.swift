@@ -178,6 +178,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case externalStated = 40
     /// Apple's answer to a report about such a token, or that there is none in time.
     case externalReported = 41
+    /// An event of Stripe about a subscription, and whether it decides.
+    case stripeEvent = 42
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -220,6 +222,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .purchasesCounted: "purchases_counted"
         case .externalStated: "external_stated"
         case .externalReported: "external_reported"
+        case .stripeEvent: "stripe_event"
         case .decision: "decision"
         case .refusals: "refusals"
         }

@@ -84,6 +84,21 @@ extension LedgerTables {
         CREATE INDEX hand_grants_by_reference ON hand_grants (app_key, source, reference, grant_key)
         WHERE source IS NOT NULL
         """,
+        """
+        CREATE TABLE stripe_events (
+            entry_key INTEGER NOT NULL,
+            app_key INTEGER NOT NULL,
+            event_id TEXT NOT NULL,
+            subscription TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            standing INTEGER NOT NULL,
+            ends INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            missing TEXT,
+            PRIMARY KEY (app_key, event_id)) WITHOUT ROWID
+        """,
+        "CREATE INDEX stripe_events_by_subscription ON stripe_events (app_key, subscription, state)",
+        "CREATE INDEX stripe_events_held ON stripe_events (entry_key) WHERE state = 'held'",
     ]
 
     /// Keys, repeated requests and readiness.

@@ -38,6 +38,15 @@ struct HandGrantsTable {
             [.integer(appKey), .text(source), .text(reference)], connection)
     }
 
+    /// The grounds of a shop whose references begin with a text.
+    func grounds(
+        _ source: String, beginning text: String, appKey: Int64
+    ) throws(LedgerStorageError) -> [HandGrantRow] {
+        try HandGrantRow.all(
+            "WHERE app_key = ?1 AND source = ?2 AND reference >= ?3 AND reference < ?4 ORDER BY reference, grant_key",
+            [.integer(appKey), .text(source), .text(text), .text(text + "\u{10FFFF}")], connection)
+    }
+
     /// The shops of some grants, each once; operators' grants have none.
     func sources(of keys: [Int64]) throws(LedgerStorageError) -> [String] {
         var sources: Set<String> = []

@@ -18,6 +18,8 @@ struct AppSettings: Sendable {
     var webhooks: [Webhook] = []
     /// What is answered when Apple asks what to show to a customer who is about to cancel.
     var retention = RetentionRules()
+    /// How its events of Stripe are verified and read; `nil` without a secret.
+    var stripe: StripeSettings?
 
     /// The longest name, in bytes: it is a part of URLs, and of the names of key files.
     static let nameBytes = 128
@@ -26,6 +28,7 @@ struct AppSettings: Sendable {
     static let table: [Setting<AppSettings>] =
         identity + policies + AppStoreKeySettings.rows + products + RefundPolicies.settings.map { $0.at(\.app.refunds) }
         + OfferRules.settings.map { $0.at(\.app.offers) } + RetentionSettings.rows + WebhookSettings.rows
+        + StripeSettings.rows
 
     private static let identity: [Setting<AppSettings>] = [
         Setting("bundle_ids", "required", "Its bundle ids, as in App Store Connect", isList: true) {

@@ -45,6 +45,8 @@ public struct ServerConfiguration: Sendable {
     public var appStore = AppStoreSettings()
     /// What apps answer when Apple asks what to show to a customer who is about to cancel, by their names.
     public var retention: [String: RetentionRules] = [:]
+    /// How the apps' events of Stripe are verified and read, by their names.
+    package var stripe: [String: StripeSettings] = [:]
     /// The receivers of the apps' events, and of their notifications.
     public var webhooks: [Webhook] = []
 

@@ -50,6 +50,7 @@ package struct ServerSettings: Sendable {
         configuration.retention[app.app.id] = app.retention
         if !app.appStoreKeys.isEmpty { configuration.appStoreKeys[app.app.id] = app.appStoreKeys }
         configuration.webhooks += app.webhooks
+        configuration.stripe[app.app.id] = app.stripe
         for bundleID in app.app.bundleIDs {
             configuration.dropIn[bundleID] = app.dropIn
             if let secret = app.sharedSecret { configuration.sharedSecrets[bundleID] = secret }

@@ -9,7 +9,7 @@ import Synchronization
 /// code has its own line, and the others have one line with their number at the end of the minute.
 final class RefusedNotifications: Sendable {
     /// The paths of notifications, as the log names them.
-    static let paths = ["/notifications/v2", "/notifications/v2/{app}"]
+    static let paths = ["/notifications/v2", "/notifications/v2/{app}", "/stripe/{app}"]
     private static let interval = Duration.seconds(60)
 
     private let counts = Mutex<[Refusal: Int]>([:])

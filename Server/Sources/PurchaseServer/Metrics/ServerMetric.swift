@@ -32,6 +32,7 @@ package enum ServerMetric: String, Sendable, CaseIterable {
     case clockSkew = "assay.app_store.clock_skew"
     case notifications = "assay.notifications"
     case notificationLag = "assay.notification.lag"
+    case heldStripeEvents = "assay.stripe.held_events"
     case certificateEnd = "assay.tls.certificate.end"
     case certificateLoads = "assay.tls.certificate.loads"
     case residentMemory = "process.resident_memory"
@@ -115,6 +116,8 @@ package enum ServerMetric: String, Sendable, CaseIterable {
             .init(
                 self, .histogram([1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400, 259_200]), .seconds,
                 "From Apple's signature to the commit of a new notification")
+        case .heldStripeEvents:
+            .init(self, .gauge, .none, "The events of Stripe that wait for a setting or a customer, counted up to 100")
         case .certificateEnd:
             .init(self, .gauge, .timestamp, "When the certificate of the listener for clients ends; absent without one")
         case .certificateLoads:

@@ -103,3 +103,17 @@ public struct NotificationAnswer: Codable, Sendable, Equatable {
         case entryID = "entry_id"
     }
 }
+
+/// The answer to an event of Stripe, after it was committed. Stripe reads only the status.
+public struct StripeAnswer: Codable, Sendable, Equatable {
+    public var eventID: String
+    /// `recorded`, `repeated`, `superseded` by a newer state of its subscription, or `ignored`.
+    public var result: String
+
+    public init(eventID: String, result: String) { (self.eventID, self.result) = (eventID, result) }
+
+    enum CodingKeys: String, CodingKey {
+        case result
+        case eventID = "event_id"
+    }
+}

@@ -135,7 +135,9 @@ public struct AddGround: LedgerOperation {
         }
     }
 
-    private func write(
+    /// Writes a new ground, or another end of the one with the id.
+    @discardableResult
+    func write(
         _ id: UUID, _ start: Timestamp, _ kind: ProductKind, _ customer: CustomerRow, _ app: RegistryApp,
         _ transaction: LedgerTransaction
     ) throws -> GroundMessage {

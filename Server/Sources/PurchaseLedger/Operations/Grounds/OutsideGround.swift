@@ -63,8 +63,13 @@ public struct EndGround: LedgerOperation {
         let newest = try grants.ground(source, reference, appKey: app.key)
         let row = newest.flatMap { $0.customerKey == customer.key ? $0 : nil } ?? named
         guard row.liftedAt == nil else { return }
+        try Self.end(row, app, transaction)
+    }
+
+    /// Ends a ground in force.
+    static func end(_ row: HandGrantRow, _ app: RegistryApp, _ transaction: LedgerTransaction) throws {
         var draft = transaction.draft(app)
-        draft.customer = customer
+        draft.customer = try transaction.customers.row(row.customerKey)
         let details = GroundEndedDetails(groundID: row.id.text)
         try details.run(try transaction.append(draft, details))
     }

@@ -22,6 +22,8 @@ public struct LedgerReadings: LedgerQuery {
         public var waitingClaims: WaitingWork
         /// The webhooks of all apps to which a server ever delivered.
         public var webhooks: [WebhookReadings]
+        /// The newest events of Stripe that wait for a setting or a customer, up to a hundred.
+        public var heldStripeEvents: [HeldStripeEvent]
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
@@ -34,8 +36,22 @@ public struct LedgerReadings: LedgerQuery {
             now: reader.now, sealedEntries: try LogStateTable(connection: connection).row().size,
             pending: try LogStateTable(connection: connection).pending(),
             waitingClaims: try WorkTable(connection: connection).waiting(.claim, limit: Self.limit),
-            webhooks: webhooks)
+            webhooks: webhooks,
+            heldStripeEvents: try StripeEventsTable(connection: connection).held(limit: 100).map { row in
+                HeldStripeEvent(
+                    app: reader.registry.apps.first { $0.key == row.appKey }?.settings.id ?? "", id: row.eventID,
+                    subscription: row.subscription, missing: row.missing ?? "")
+            })
     }
+}
+
+/// An event of Stripe that waits.
+public struct HeldStripeEvent: Sendable, Equatable {
+    public var app: String
+    public var id: String
+    public var subscription: String
+    /// What it waits for.
+    public var missing: String
 }
 
 /// How far a webhook is behind.
