@@ -140,7 +140,6 @@ struct QueryPlanTests {
             event.customerID = customer
             _ = try await world.ledger.perform(RecordStripeEvent(app: "example", event))
         }
-        _ = try await world.ledger.answer(LedgerReadings())
         try await exerciseWebhook(world)
         try await exerciseExternalPurchase(world)
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))

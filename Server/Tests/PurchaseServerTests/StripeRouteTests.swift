@@ -54,6 +54,13 @@ struct StripeRouteTests {
                 ], 60
             ),
             ([(0, State()), (9, State(status: "past_due")), (9, State(end: 60)), (9, State(status: "canceled"))], nil),
+            ([(0, State()), (9, State(end: 60)), (9, State(status: "past_due")), (9, State(end: 61))], nil),
+            (
+                [
+                    (0, State()), (9, State(prices: ["price_x"], end: 60)), (9, State(prices: ["price_pro"], end: 60)),
+                    (9, State(end: 60)),
+                ], 60
+            ),
             ([(0, State()), (1, State(end: 60)), (2, State(prices: ["price_x"], end: 90)), (3, State(end: 20))], 20),
         ]
         for (set, (events, end)) in sets.enumerated() {

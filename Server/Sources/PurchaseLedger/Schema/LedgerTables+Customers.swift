@@ -95,7 +95,7 @@ extension LedgerTables {
             ends INTEGER NOT NULL,
             state TEXT NOT NULL,
             missing TEXT,
-            PRIMARY KEY (app_key, event_id)) WITHOUT ROWID
+            PRIMARY KEY (event_id, app_key)) WITHOUT ROWID
         """,
         "CREATE INDEX stripe_events_by_subscription ON stripe_events (app_key, subscription, state)",
         "CREATE INDEX stripe_events_held ON stripe_events (entry_key) WHERE state = 'held'",

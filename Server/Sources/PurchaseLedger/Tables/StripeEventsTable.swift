@@ -29,11 +29,12 @@ struct StripeEventsTable {
                 """
                 UPDATE stripe_events SET state = 'superseded', missing = NULL
                 WHERE app_key = ?1 AND subscription = ?2 AND (state = 'applied' OR state = 'held' AND (
-                    created < ?3 OR created = ?3 AND (standing < ?4 OR standing = ?4 AND ends <= ?5)))
+                    created < ?3 OR created = ?3 AND (standing < ?4 OR standing = ?4 AND (
+                    ends < ?5 OR ends = ?5 AND event_id < ?6))))
                 """,
                 [
                     .integer(row.appKey), .text(row.subscription), .integer(row.created), .integer(row.standing),
-                    .integer(row.ends),
+                    .integer(row.ends), .text(row.eventID),
                 ])
         }
         try connection.send(
@@ -41,7 +42,7 @@ struct StripeEventsTable {
             """
             INSERT INTO stripe_events (entry_key, app_key, event_id, subscription, created, standing, ends, state, missing)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-            ON CONFLICT (app_key, event_id) DO UPDATE
+            ON CONFLICT (event_id, app_key) DO UPDATE
             SET entry_key = ?1, subscription = ?4, created = ?5, standing = ?6, ends = ?7, state = ?8, missing = ?9
             """, row.values)
     }
@@ -61,7 +62,7 @@ struct StripeEventRow: TableRow {
     var subscription: String
     /// In seconds since 1970.
     var created: Int64
-    /// `StripeEvent.Standing`.
+    /// `StripeEvent.rank`.
     var standing: Int64
     /// The latest end of a period of the subscription, in seconds since 1970.
     var ends: Int64

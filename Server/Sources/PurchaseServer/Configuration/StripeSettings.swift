@@ -19,12 +19,12 @@ package struct StripeSettings: Sendable, Equatable {
     static let rows: [Setting<AppSettings>] = [
         Setting(
             "grounds.stripe.secret_file", "none",
-            "The file with the signing secrets of its webhook endpoints at Stripe, one a line (ledger.md)"
+            "The file with the signing secrets of its webhook endpoints at Stripe, one a line, of mode 0600 (ledger.md)"
         ) { entry, _, app throws(SettingFault) in
             app.stripe = app.stripe ?? StripeSettings()
             let path = entry.path(try entry.text())
             guard let files = entry.files else { return }
-            let secrets = try files.secret(path).split(whereSeparator: \.isWhitespace).map(String.init)
+            let secrets = try files.privateKey(path).split(whereSeparator: \.isWhitespace).map(String.init)
             guard secrets.count <= mostSecrets, secrets.allSatisfy({ $0.hasPrefix("whsec_") && $0.utf8.count >= 24 })
             else {
                 throw SettingFault(

@@ -81,6 +81,7 @@ struct StripeSignature: Sendable {
             throw .stripeSignature("a time of the last or next \(Self.tolerance / 60) minutes")
         }
         (self.time, codes) = (time, values("v1").compactMap { Self.bytes(hexadecimal: $0.utf8) })
+        guard !codes.isEmpty else { throw .stripeSignature("a v1 in Stripe-Signature") }
     }
 
     /// Whether one of the secrets signed the body. Each code is compared in constant time.
@@ -187,6 +188,7 @@ private struct StripeMessage: Decodable {
             id: head.id, created: created, subscription: subscription.id, standing: standing ?? .unpaid,
             ends: ends.max() ?? 0, environment: try EnvironmentName(livemode ? .production : .sandbox).accepted(by: app)
         )
+        event.isFirst = head.type.hasSuffix(".created")
         var missing = standing == nil ? ["a version of Assay that knows the status \(subscription.status)"] : []
         if event.standing.isGiving {
             for item in subscription.items.data {

@@ -7,6 +7,8 @@ public struct StripeEvent: Sendable {
     public var created: Int64
     public var subscription: String
     public var standing: Standing
+    /// Whether it says that the subscription was created, so that it is before all others of its second.
+    public var isFirst = false
     /// The latest end of a period of the subscription, in seconds since 1970.
     public var ends: Int64
     public var environment: AppStoreEnvironment
@@ -17,14 +19,17 @@ public struct StripeEvent: Sendable {
     /// What the event waits for; `nil` if nothing is missing.
     public var missing: String?
 
+    /// The order of the events of one second.
+    var rank: Int64 { isFirst ? -1 : standing.rawValue }
+
     /// How far a subscription is in its life. Of two events of one second, the later standing decides.
     public enum Standing: Int64, Sendable {
         /// The first payment is missing.
         case incomplete
-        /// Not paid, or paused.
-        case unpaid
         case trialing
         case active
+        /// Not paid, or paused.
+        case unpaid
         /// It never comes back.
         case ended
 
@@ -71,7 +76,7 @@ public struct RecordStripeEvent: LedgerOperation {
         if state == .held, let known, known.missing == event.missing { return .held }
         let details = StripeEventDetails(
             event: event.id, subscription: event.subscription, created: event.created,
-            standing: event.standing.rawValue, ends: event.ends, state: state,
+            standing: event.rank, ends: event.ends, state: state,
             missing: state == .held ? event.missing : nil)
         try details.run(try transaction.append(transaction.draft(app), details))
         switch state {
@@ -86,7 +91,7 @@ public struct RecordStripeEvent: LedgerOperation {
     /// Whether the event decides instead of another one. The ids order what is equal otherwise, so that every order of
     /// arrival ends with the same one.
     private func isAfter(_ other: StripeEventRow) -> Bool {
-        let own = (event.created, event.standing.rawValue, event.ends)
+        let own = (event.created, event.rank, event.ends)
         let others = (other.created, other.standing, other.ends)
         return own == others ? ExactText(event.id) > ExactText(other.eventID) : own > others
     }
