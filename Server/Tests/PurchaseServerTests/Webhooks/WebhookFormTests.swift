@@ -42,12 +42,13 @@ struct WebhookFormTests {
         #expect(RetrySchedule.next(after: 14, now: TestClock().now) == nil)
     }
 
-    private static func read(_ webhooks: String, variables: [String: String] = [:]) -> String {
+    static func read(_ webhooks: String, variables: [String: String] = [:]) -> String {
         let files = NamedFiles { _ throws(SettingFault) in
             []
         } secret: { path throws(SettingFault) in
-            guard path == "/etc/assay/secret" else { throw SettingFault("cannot be read: no such file", "Name a file") }
-            return WebhookWorld.secret
+            let texts = ["/etc/assay/secret": WebhookWorld.secret, "/etc/assay/user.creds": NATSTests.credentials]
+            guard let text = texts[path] else { throw SettingFault("cannot be read: no such file", "Name a file") }
+            return text
         } bytes: { path throws(SettingFault) in
             guard path == "/etc/assay/ca.pem" else { throw SettingFault("'\(path)': no such file", "Name a file") }
             return Array(ReceiverCertificate.authority.utf8)
@@ -160,6 +161,7 @@ struct WebhookFormTests {
             "production: [example.com]":
                 "line 7: a forward of game has no url that notifications can be sent to",
             "production: ['ftp://example.com/']": "has no url that notifications can be sent to",
+            "production: ['tls://example.com/a']": "has no url that notifications can be sent to",
             "production: ['https://u:hunter2@example.com/']": "has no url that notifications can be sent to",
             "production: [{ allow_hosts: [a] }]": "has no url that notifications can be sent to",
             "production: ['http://example.com/']":
