@@ -129,6 +129,21 @@ struct WebhookSettings: Sendable {
                 given["credentials_file"]?.place ?? place, "a \(name) has credentials_file, which is for NATS alone",
                 "Remove it, or write url: \(Self.natsForm)", .conflict)
         }
+        if url.isNATS, !url.isSecure, !url.isLocalNATS, credentials != nil {
+            reader.note(
+                given["credentials_file"]?.place ?? place,
+                "a \(name) has credentials_file, and nats:// would show them to others", "Write tls://", .conflict)
+        }
+        if url.isNATS,
+            app.webhooks.contains(where: {
+                $0.url.isNATS && ($0.url.host, $0.url.port) == (url.host, url.port) && $0.url.target != url.target
+            })
+        {
+            // JetStream knows a message of its stream by the id alone, whatever its subject.
+            reader.note(
+                entry.place, "two webhooks of \(app.app.id) have subjects of one server of NATS",
+                "Keep one; a stream would take the second message of an event for a repeat of the first", .conflict)
+        }
         if app.webhooks.contains(where: { $0.stream == stream && $0.url.isSame(as: url) }) {
             let environment =
                 if case .notifications(let environment) = stream { " for \(environment.name)" } else { "" }

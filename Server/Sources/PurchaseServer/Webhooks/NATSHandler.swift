@@ -63,6 +63,8 @@ final class NATSHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // While TLS closes it goes on reading.
+        guard stage != .failed else { return }
         parser.append(unwrapInboundIn(data))
         run(context)
     }

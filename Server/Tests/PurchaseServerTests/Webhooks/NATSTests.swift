@@ -261,6 +261,8 @@ struct NATSTests {
             "url: 'tls://nats.example/a', credentials_file: none": "credentials_file: cannot be read: no such file",
             "url: 'tls://nats.example/a', secrets: [a, b, c]": "has 3 secrets",
             "url: 'tls://n.example/a' }\n      - { url: 'tls://N.example:4222/a'": "the same url",
+            "url: 'tls://n.example/a' }\n      - { url: 'tls://n.example/b'": "have subjects of one server of NATS",
+            "url: 'nats://nats.example/a', allow_hosts: [nats.example], \(file)": "nats:// would show them to others",
         ]
         for (webhook, expected) in rows {
             let read = WebhookFormTests.read("      - { \(webhook) }\n")
