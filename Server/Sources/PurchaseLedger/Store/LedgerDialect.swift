@@ -30,7 +30,7 @@ public protocol LedgerDialect: Sendable {
     /// The number of rows of one `INSERT` when many rows are inserted.
     var rowsPerInsert: Int { get }
 
-    /// Statements that remove the time limit for the queries of the transaction.
+    /// Statements that remove the time limits for the queries of the transaction, and for the time between them.
     var unlimitedTime: [String] { get }
 
     /// What a query that reads a table without its indexes has behind the name of the table, and the statements before

@@ -8,7 +8,8 @@ struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes all purchases, entitlements or events as CSV or NDJSON.",
         discussion: """
-            docs/figures.md has the columns. It reads one state of the ledger beside a running server, page by page. In CSV, a             text that a spreadsheet would run as a formula begins with an apostrophe.
+            docs/figures.md has the columns. Purchases and entitlements are read from one state of the ledger, events page by \
+            page. In CSV, a text that a spreadsheet would run as a formula begins with an apostrophe.
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument { case purchases, entitlements, events }

@@ -20,7 +20,7 @@ enum ExportFormat: String, CaseIterable {
 
     func head(_ columns: [String]) -> String { self == .csv ? columns.joined(separator: ",") + "\r\n" : "" }
 
-    func row(_ columns: [String], _ cells: [ExportCell]) -> String {
+    package func row(_ columns: [String], _ cells: [ExportCell]) -> String {
         switch self {
         case .csv: cells.map(Self.field).joined(separator: ",") + "\r\n"
         case .ndjson:
@@ -37,7 +37,13 @@ enum ExportFormat: String, CaseIterable {
             // A spreadsheet would run it as a formula.
             if "=+-@\t\r".unicodeScalars.contains(first) { text = "'" + text }
             guard text.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return text }
-            return "\"" + text.replacing("\"", with: "\"\"") + "\""
+            // By scalars: with a combining mark behind it, a quotation mark is another Character.
+            var field = "\""
+            for scalar in text.unicodeScalars {
+                if scalar == "\"" { field += "\"" }
+                field.unicodeScalars.append(scalar)
+            }
+            return field + "\""
         }
     }
 

@@ -23,7 +23,9 @@ struct PostgreSQLDialect: LedgerDialect {
     /// A statement has at most 65,535 parameters.
     var rowsPerInsert: Int { 256 }
 
-    var unlimitedTime: [String] { ["SET LOCAL statement_timeout = 0"] }
+    var unlimitedTime: [String] {
+        ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"]
+    }
 
     var withoutIndexes: (table: String, begin: [String], end: [String]) {
         let names = ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"]
