@@ -74,12 +74,6 @@ struct StripeEventRow: TableRow {
         case applied, superseded, held
     }
 
-    init(_ details: StripeEventDetails, entry: Int64, appKey: Int64) {
-        (entryKey, self.appKey, eventID) = (entry, appKey, details.event)
-        (subscription, created, standing) = (details.subscription, details.created, details.standing)
-        (ends, state, missing) = (details.ends, details.state, details.missing)
-    }
-
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         entryKey = try reader.integer()
         appKey = try reader.integer()

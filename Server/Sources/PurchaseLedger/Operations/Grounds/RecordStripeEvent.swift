@@ -154,3 +154,11 @@ struct StripeEventDetails: LedgerInput {
             StripeEventRow(self, entry: write.entry.key, appKey: write.app.key))
     }
 }
+
+extension StripeEventRow {
+    fileprivate init(_ details: StripeEventDetails, entry: Int64, appKey: Int64) {
+        (entryKey, self.appKey, eventID) = (entry, appKey, details.event)
+        (subscription, created, standing) = (details.subscription, details.created, details.standing)
+        (ends, state, missing) = (details.ends, details.state, details.missing)
+    }
+}
