@@ -25,7 +25,7 @@ struct NATSTests {
         ("MSG a\t1 r  0\r\n\r\n", .message(subject: "a", status: nil, payload: [])),
         ("HMSG a 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", .message(subject: "a", status: 503, payload: [])),
         (
-            "HMSG a 1 r 18 20\r\nNATS/1.0\r\nx: 12\r\n\r\n{}\r\n",
+            "HMSG a 1 r 19 21\r\nNATS/1.0\r\nx: 12\r\n\r\n{}\r\n",
             .message(subject: "a", status: nil, payload: Array("{}".utf8))
         ),
     ]
