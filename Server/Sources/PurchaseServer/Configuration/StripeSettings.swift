@@ -24,8 +24,17 @@ package struct StripeSettings: Sendable, Equatable {
             app.stripe = app.stripe ?? StripeSettings()
             let path = entry.path(try entry.text())
             guard let files = entry.files else { return }
-            let secrets = try files.privateKey(path).split(whereSeparator: \.isWhitespace).map(String.init)
-            guard secrets.count <= mostSecrets, secrets.allSatisfy({ $0.hasPrefix("whsec_") && $0.utf8.count >= 24 })
+            let text: String
+            do throws(SettingFault) {
+                text = try files.privateKey(path)
+            } catch {
+                throw SettingFault(
+                    error.fault, "Name the file with the signing secrets of the endpoint at Stripe, of mode 0600",
+                    error.code)
+            }
+            let secrets = text.split(whereSeparator: \.isWhitespace).map(String.init)
+            guard (1...mostSecrets).contains(secrets.count),
+                secrets.allSatisfy({ $0.hasPrefix("whsec_") && $0.utf8.count >= 24 })
             else {
                 throw SettingFault(
                     "has no signing secrets of Stripe",
