@@ -64,12 +64,7 @@ struct DeliveredWorld: Sendable {
             try await started.application().live { server async throws in
                 try target.set("http://127.0.0.1:\(server.port)", key: nil)
                 try await body(DeliveredWorld(store: store, server: server, ledger: ledger, backendKey: key))
-                // What the server still writes during an audit can be a finding, a second time it is none.
-                var findings = try await ledger.audit().findings
-                for _ in 0..<5 where !findings.isEmpty {
-                    try await Task.sleep(for: .seconds(1))
-                    findings = try await ledger.audit().findings
-                }
+                let findings = try await findingsAtRest { try await ledger.audit().findings }
                 #expect(findings == [], "the audit found differences")
             }
         }

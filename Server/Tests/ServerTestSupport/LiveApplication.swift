@@ -51,3 +51,15 @@ private struct LiveApplication<Base: ApplicationProtocol>: ApplicationProtocol {
         ports.finish()
     }
 }
+
+/// What an audit beside a running server finds.
+///
+/// What the server still writes during an audit can be a finding; a second time it is none.
+public func findingsAtRest<Finding>(_ audit: () async throws -> [Finding]) async throws -> [Finding] {
+    var findings = try await audit()
+    for _ in 0..<5 where !findings.isEmpty {
+        try await Task.sleep(for: .seconds(1))
+        findings = try await audit()
+    }
+    return findings
+}

@@ -52,11 +52,8 @@ struct ExternalReports: Sendable {
             try await ledger.perform(NoteWork(work, next: nil))
             return nil
         }
-        let request = work.progress ?? due.requestID ?? UUID().uuidString.lowercased()
-        if work.progress == nil {
-            work.progress = request
-            try await ledger.perform(NoteWork(work, next: clock(), isHeld: true))
-        }
+        guard let (request, due) = try await ledger.perform(BeginExternalReport(work)) else { return nil }
+        work.progress = request
         let body = try JSONSerialization.data(withJSONObject: due.body(request, id), options: [.sortedKeys])
         do throws(AppStoreServerError) {
             _ = try await access.server.call(

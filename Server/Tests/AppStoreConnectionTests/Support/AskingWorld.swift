@@ -81,13 +81,8 @@ struct AskingWorld: Sendable {
                     store: store, ledger: ledger, client: client, admin: try #require(admin), clock: clock,
                     connectionClock: connectionClock, keys: secrets)
                 try await body(world)
-                // What the server still writes during an audit can be a finding, a second time it is none.
-                var findings = try await ledger.audit().findings
-                for _ in 0..<5 where !findings.isEmpty {
-                    try await Task.sleep(for: .seconds(1))
-                    findings = try await ledger.audit().findings
-                }
-                #expect(findings == [], "the audit found differences: \(findings)")
+                let findings = try await findingsAtRest { try await ledger.audit().findings }
+                #expect(findings == [], "the audit found differences")
             }
         }
     }

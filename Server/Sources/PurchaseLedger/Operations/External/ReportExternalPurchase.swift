@@ -1,6 +1,8 @@
 public import PurchaseAPI
 public import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// What Apple is to be told about a token; `nil` if the token is not known.
 public struct ExternalReportDue: LedgerQuery {
     public static let access = LedgerReadAccess.keys
@@ -39,6 +41,32 @@ public struct ExternalReportDue: LedgerQuery {
             },
             at: row.isRefused ? row.overdueAt : row.dueAt, isHeld: row.isRefused,
             lateAt: row.isOverdue ? nil : row.overdueAt)
+    }
+}
+
+/// Writes down the identifier of a report that is due, before it is sent.
+///
+/// What is sent is read with it, so that two servers, one of which lost its lease, send one report, under one
+/// identifier.
+public struct BeginExternalReport: LedgerOperation {
+    public var work: LedgerWork
+
+    public init(_ work: LedgerWork) { self.work = work }
+
+    public var locks: LedgerLocks { .parts([.work, .external(work.subject)]) }
+
+    /// - Returns: `nil` if nothing is due any longer.
+    public func perform(
+        _ transaction: LedgerTransaction
+    ) throws -> (requestID: String, report: ExternalReportDue.Report)? {
+        guard let report = try ExternalReportDue(work).answer(transaction), let at = report.at,
+            at <= transaction.now, !report.isHeld
+        else { return nil }
+        let noted = try WorkTable(connection: transaction.connection).row(try work.key(transaction))?.progress
+        var begun = work
+        begun.progress = noted ?? work.progress ?? report.requestID ?? UUID().uuidString.lowercased()
+        try NoteWork(begun, next: transaction.now, isHeld: true).perform(transaction)
+        return begun.progress.map { ($0, report) }
     }
 }
 
@@ -151,7 +179,10 @@ struct ExternalReportedDetails: LedgerInput {
                 try table.write(item)
             }
             if status != nil { for item in lineItems ?? [] { try note(item.id, item.digest) } }
-            for id in known ?? [] { try note(id, "") }
+            // What was accepted from another server meanwhile is not stated anew.
+            for id in known ?? [] where try table.item(id, appKey: write.app.key)?.reported == nil {
+                try note(id, "")
+            }
             for id in unknown ?? [] { try note(id, nil) }
             if let status { (row.status, row.isOverdue, row.itemsSince) = (status, false, nil) }
             try row.noteItems(table, at: now)
