@@ -80,6 +80,29 @@ struct StripeRouteTests {
         #expect(try await shop.held.isEmpty)
     }
 
+    @Test("Events that arrive at the same time, each twice, end with the state of the newest")
+    func atOnce() async throws {
+        let names = (0..<8).map { "race_\($0)" }
+        let states = [
+            (0, State()), (5, State(prices: ["price_pro"], end: 31)), (9, State(end: 60)),
+            (9, State(status: "incomplete")),
+        ]
+        let bodies = try names.flatMap { name in
+            try states.enumerated().map { number, event in
+                var state = event.1
+                (state.id, state.customer) = ("sub_\(name)", name)
+                return try StripeShop.event("evt_\(name)_\(number)", Int64(event.0), state)
+            }
+        }
+        let shop = shop
+        let results = try await withThrowingTaskGroup(of: String.self) { group in
+            for body in bodies + bodies { group.addTask { try await shop.send(body) } }
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(results["repeated"] == bodies.count && results.count <= 3, "\(results)")
+        for name in names { #expect(try await shop.grounds(of: name) == [Self.ground(60, of: "sub_\(name)")]) }
+    }
+
     private static func permutations(_ items: [Int]) -> [[Int]] {
         guard items.count > 1 else { return [items] }
         return items.flatMap { first in permutations(items.filter { $0 != first }).map { [first] + $0 } }
