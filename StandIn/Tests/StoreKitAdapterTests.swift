@@ -10,7 +10,7 @@ import Testing
 /// The adapters, compiled from the sources that are shipped, against the stand-in, which is a client of a simulator
 /// that runs as a process. One test after the other, because a process has one store.
 @Suite(
-    "The StoreKit adapters", .serialized, .timeLimit(.minutes(2)),
+    "The StoreKit adapters", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: Simulator.program != nil, "build the program first: make build"))
 struct StoreKitAdapterTests {
     @Test("StoreKit 2: a purchase, an update and a restore end granted and finished")

@@ -4,7 +4,7 @@ import PurchaseMessages
 import Testing
 
 /// What a customer has without evidence on this device: all of their account, by one question.
-@Suite("The account", .timeLimit(.minutes(1)))
+@Suite("The account", .timeLimit(.minutes(10)))
 struct AccountTests {
     /// A grant by support.
     private static func gift(_ productID: String, balance: Int64? = nil) -> EntitlementMessage {

@@ -3,7 +3,7 @@ import PurchaseKit
 import Testing
 
 /// What the customer taps on.
-@Suite("Buttons", .timeLimit(.minutes(1)))
+@Suite("Buttons", .timeLimit(.minutes(10)))
 struct ButtonTests {
     @Test("Two taps open one payment, and a tap after the sheet another")
     func twoTaps() async throws {

@@ -6,7 +6,7 @@
     import Testing
 
     /// Xcode's store and a queue in memory, in debug builds.
-    @Suite("Debug builds", .timeLimit(.minutes(1)))
+    @Suite("Debug builds", .timeLimit(.minutes(10)))
     struct DebugBuildTests {
         /// A probe whose store is Xcode's.
         private static func xcode() throws -> Probe {

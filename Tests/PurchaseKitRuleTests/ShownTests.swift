@@ -3,7 +3,7 @@ import PurchaseKit
 import Testing
 
 /// What a screen shows, and for how long.
-@Suite("What is shown", .timeLimit(.minutes(1)))
+@Suite("What is shown", .timeLimit(.minutes(10)))
 struct ShownTests {
     @Test("On a new phone the model is loaded when the first look has ended, and again for another customer")
     @MainActor

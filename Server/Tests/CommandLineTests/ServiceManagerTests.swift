@@ -20,7 +20,7 @@ struct ServiceManagerTests {
 
     private static func wait(for text: String, _ count: Int, in folder: URL) async throws {
         let script =
-            "for n in $(seq 1 1200); do [ \"$(grep -c '^\(text)' messages 2>/dev/null)\" -ge \(count) ] && exit; sleep 0.05; done; cat messages log; false"
+            "for n in $(seq 1 12000); do [ \"$(grep -c '^\(text)' messages 2>/dev/null)\" -ge \(count) ] && exit; sleep 0.05; done; cat messages log; false"
         let found = try await Program.shell(script, in: folder)
         #expect(found.status == 0, "\(count) of \(text) in \(found.output)")
     }
@@ -47,7 +47,7 @@ struct ServiceManagerTests {
             receiver.environment = ["PATH": Program.path]
             try receiver.run()
             defer { receiver.terminate() }
-            let bound = "for n in $(seq 1 1200); do [ -e bound ] && exit; sleep 0.05; done; false"
+            let bound = "for n in $(seq 1 12000); do [ -e bound ] && exit; sleep 0.05; done; false"
             try #require(try await Program.shell(bound, in: folder).status == 0)
             let environment = ["NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "200000"]
             let status = try await RunningServer.run(

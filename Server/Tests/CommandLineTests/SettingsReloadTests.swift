@@ -28,7 +28,7 @@ struct SettingsReloadTests {
     private static func hangUp(_ server: RunningServer, _ message: String, _ count: Int = 1) -> String {
         """
         kill -HUP \(server.processIdentifier)
-        for n in $(seq 1 1200); do [ "$(grep -c '\(message)' log)" -ge \(count) ] && break; sleep 0.05; done
+        for n in $(seq 1 12000); do [ "$(grep -c '\(message)' log)" -ge \(count) ] && break; sleep 0.05; done
         grep -c '\(message)' log
         """
     }
@@ -73,7 +73,7 @@ struct SettingsReloadTests {
                     #expect(taken.hasPrefix("201"), "\(number): \(taken)")
                 }
                 let stop = """
-                    touch stop; for n in $(seq 1 1200); do [ "$(ls done.* 2>/dev/null | wc -l)" -eq 4 ] && break; sleep 0.05; done
+                    touch stop; for n in $(seq 1 12000); do [ "$(ls done.* 2>/dev/null | wc -l)" -eq 4 ] && break; sleep 0.05; done
                     cat codes.* | sort | uniq -c
                     """
                 let codes = try await Program.shell(stop, in: folder).output
@@ -194,7 +194,7 @@ struct SettingsReloadTests {
             try await RunningServer.run(Self.serve, in: folder) { server in
                 func expect(_ text: String, of command: String = "assay list webhooks --app game") async throws {
                     let script =
-                        "for n in $(seq 1 600); do \(command) 2>&1 | grep -q '\(text)' && break; sleep 0.1; done; \(command)"
+                        "for n in $(seq 1 12000); do \(command) 2>&1 | grep -q '\(text)' && break; sleep 0.1; done; \(command)"
                     let output = try await Program.shell(script, in: folder).output
                     #expect(output.contains(text), "\(output)")
                 }

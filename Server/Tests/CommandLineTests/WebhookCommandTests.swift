@@ -28,7 +28,7 @@ struct WebhookCommandTests {
             try await RunningServer.run(serve, in: folder, environment: environment) { server in
                 func wait(_ command: String, _ text: String) async throws {
                     let script = """
-                        for n in $(seq 1 1200); do \(command) 2>&1 | grep -q '\(text)' && break; sleep 0.05; done
+                        for n in $(seq 1 12000); do \(command) 2>&1 | grep -q '\(text)' && break; sleep 0.05; done
                         \(command)
                         """
                     let output = try await shell(script)

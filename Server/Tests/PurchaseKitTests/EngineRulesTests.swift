@@ -234,7 +234,7 @@ struct EngineRulesTests {
         }
     }
 
-    @Test("1.9 While a delegate takes its time, a granted transaction is finished once", .timeLimit(.minutes(2)))
+    @Test("1.9 While a delegate takes its time, a granted transaction is finished once", .timeLimit(.minutes(10)))
     func slowDelegate() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

@@ -8,7 +8,7 @@ import Testing
 @Suite("The hand-over of a guest")
 struct HandOverTests {
     @Test(
-        "1.3 A claim that is answered or lost after the hand-over is the customer's", .timeLimit(.minutes(2)),
+        "1.3 A claim that is answered or lost after the hand-over is the customer's", .timeLimit(.minutes(10)),
         arguments: [true, false])
     func claim(isLost: Bool) async throws {
         try await KitWorld.run { world in
@@ -50,7 +50,7 @@ struct HandOverTests {
         }
     }
 
-    @Test("1.3 A payment that the customer confirms after the hand-over is theirs", .timeLimit(.minutes(2)))
+    @Test("1.3 A payment that the customer confirms after the hand-over is theirs", .timeLimit(.minutes(10)))
     func payment() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

@@ -35,7 +35,7 @@ struct KeptStateTests {
         }
     }
 
-    @Test("1.5 Whatever two clocks a device had, the next answer shows what is paid", .timeLimit(.minutes(2)))
+    @Test("1.5 Whatever two clocks a device had, the next answer shows what is paid", .timeLimit(.minutes(10)))
     func everyClock() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -97,7 +97,7 @@ struct KeptStateTests {
         }
     }
 
-    @Test("1.8 A second run returns at once, and the end of a period is an event", .timeLimit(.minutes(2)))
+    @Test("1.8 A second run returns at once, and the end of a period is an event", .timeLimit(.minutes(10)))
     func runs() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -116,7 +116,8 @@ struct KeptStateTests {
         }
     }
 
-    @Test("1.9 An idle engine sleeps until something is due, and wakes when something changes", .timeLimit(.minutes(2)))
+    @Test(
+        "1.9 An idle engine sleeps until something is due, and wakes when something changes", .timeLimit(.minutes(10)))
     func sleeps() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -216,7 +217,7 @@ struct KeptStateTests {
 
     @Test(
         "1.10 6,000 uses do not make the record grow, each writes less than 16 kB, and a repeated use changes nothing",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func uses() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

@@ -17,7 +17,7 @@ struct LifeOfAPurchaseTests {
         case alone
     }
 
-    @Test("1 The screen shows what docs/transcripts.md says, in each of three ways", .timeLimit(.minutes(5)))
+    @Test("1 The screen shows what docs/transcripts.md says, in each of three ways", .timeLimit(.minutes(10)))
     func table() async throws {
         var columns: [[(step: String, shown: String)]] = []
         for way in Way.allCases {

@@ -65,7 +65,7 @@ struct NewestNewsTests {
         }
     }
 
-    @Test("1.1 The app looks when it comes to the foreground and when the network returns", .timeLimit(.minutes(2)))
+    @Test("1.1 The app looks when it comes to the foreground and when the network returns", .timeLimit(.minutes(10)))
     func moments() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

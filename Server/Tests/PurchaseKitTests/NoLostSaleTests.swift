@@ -8,7 +8,7 @@ import Testing
 /// The device may delay, and never decides against a customer for good.
 @Suite("No lost sale")
 struct NoLostSaleTests {
-    @Test("1.2 No cut of a receipt finishes a paid purchase, with a server or without", .timeLimit(.minutes(5)))
+    @Test("1.2 No cut of a receipt finishes a paid purchase, with a server or without", .timeLimit(.minutes(10)))
     func cutReceipts() async throws {
         try await KitWorld.run { world in
             let device = try await world.device(isSigned: false)
@@ -183,7 +183,8 @@ struct NoLostSaleTests {
     }
 
     @Test(
-        "1.4 A delegate may call every function from every callback", .timeLimit(.minutes(2)), arguments: [true, false])
+        "1.4 A delegate may call every function from every callback", .timeLimit(.minutes(10)),
+        arguments: [true, false])
     func delegates(isCut: Bool) async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -205,7 +206,8 @@ struct NoLostSaleTests {
     }
 
     @Test(
-        "1.4 The closure that merges a guest, and that of an outcome, may call every function", .timeLimit(.minutes(2)))
+        "1.4 The closure that merges a guest, and that of an outcome, may call every function", .timeLimit(.minutes(10))
+    )
     func closures() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

@@ -185,7 +185,7 @@ struct ScreenTests {
 
     @Test(
         "5 A payment that fails while the app is open takes nothing away before the grace period ends",
-        .timeLimit(.minutes(2)), arguments: [true, false])
+        .timeLimit(.minutes(10)), arguments: [true, false])
     func grace(hasServer: Bool) async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -283,13 +283,13 @@ struct ScreenTests {
         }
     }
 
-    /// Waits until it holds, for a minute at most.
+    /// Waits until it holds, for ten minutes at most.
     private static func wait(_ holds: @Sendable () async throws -> Bool) async throws {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             if try await holds() { return }
             try await Task.sleep(for: .milliseconds(20))
         }
-        Issue.record("it did not happen within a minute")
+        Issue.record("it did not happen within ten minutes")
     }
 }
 

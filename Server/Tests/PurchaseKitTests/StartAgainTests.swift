@@ -25,7 +25,7 @@ struct StartAgainTests {
         }
     }
 
-    @Test("1.9 After a full disk the app starts again when it comes to the foreground", .timeLimit(.minutes(2)))
+    @Test("1.9 After a full disk the app starts again when it comes to the foreground", .timeLimit(.minutes(10)))
     func foreground() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

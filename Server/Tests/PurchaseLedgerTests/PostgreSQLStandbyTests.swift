@@ -73,7 +73,7 @@ struct PostgreSQLStandbyTests {
 
     /// Whether so many backends wait for the standby, sooner or later.
     private static func waits(_ count: Int64, _ database: PostgreSQLDatabase) async throws -> Bool {
-        for _ in 0..<600 {
+        for _ in 0..<6000 {
             let found = try await database.read(.keys) { connection in
                 try connection.rows("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", [])
             }

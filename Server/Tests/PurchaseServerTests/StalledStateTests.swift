@@ -242,7 +242,7 @@ struct StalledStateTests {
     }
 
     private static func wait(_ words: Comment, until isTrue: () async throws -> Bool) async throws {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             if try await isTrue() { return }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -124,7 +124,7 @@ extension AskingWorld {
 
     /// Waits, by the machine's clock, until something is true.
     fileprivate func settles(_ words: String, until isTrue: () async throws -> Bool) async throws {
-        for _ in 0..<3000 {
+        for _ in 0..<12_000 {
             if try await isTrue() { return }
             try await Task.sleep(for: .milliseconds(50))
         }

@@ -126,7 +126,7 @@ struct ServerAPIClaimWorld: Sendable {
 
     /// Waits until something is true.
     func wait(_ words: Comment, until isTrue: @Sendable () async throws -> Bool) async throws {
-        for _ in 0..<6000 {
+        for _ in 0..<30_000 {
             if try await isTrue() { return }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -195,7 +195,7 @@ struct NotificationScheduleTests {
                 try await client.buy("coins")
                 try await receiver.wait(for: 1)
                 for _ in 1...20 { try await client.buy("coins", by: "tester") }
-                try await receiver.wait(for: 21, within: .seconds(25))
+                try await receiver.wait(for: 21, within: .seconds(250))
                 isReleased.set()
                 #expect(try await client.deliver()["accepted"] as? Int == 21)
             }

@@ -85,7 +85,7 @@ final class NotificationReceiver: Sendable {
     }
 
     /// Waits until a number of notifications arrived.
-    func wait(for count: Int, within limit: Duration = .seconds(60)) async throws {
+    func wait(for count: Int, within limit: Duration = .seconds(600)) async throws {
         let end = ContinuousClock.now + limit
         while arrivals.count < count, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
         #expect(arrivals.count >= count, "\(arrivals.count) notifications arrived")

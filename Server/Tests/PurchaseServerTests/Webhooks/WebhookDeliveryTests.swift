@@ -188,7 +188,7 @@ struct WebhookDeliveryTests {
                 let done = { (deliveries: [WebhookReceiver.Delivery]) in
                     Set(deliveries.map(\.id)).count == 300
                 }
-                for _ in 0..<200 where !done(receiver.deliveries) {
+                for _ in 0..<6000 where !done(receiver.deliveries) {
                     world.clock.advance(seconds: 10)
                     try await Task.sleep(for: .milliseconds(100))
                 }

@@ -101,9 +101,9 @@ final class WebhookReceiver: Sendable {
     var connections: Int { state.withLock { $0.connections } }
     var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// Waits until a condition holds, for a minute at most.
+    /// Waits until a condition holds, for ten minutes at most.
     func wait(_ what: String, _ condition: ([Delivery]) -> Bool) async throws {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             if condition(deliveries) { return }
             try await Task.sleep(for: .milliseconds(20))
         }

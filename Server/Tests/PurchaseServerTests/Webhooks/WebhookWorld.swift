@@ -164,9 +164,9 @@ struct WebhookWorld: Sendable {
         get async throws { try #require(try await ledger.answer(WebhookList(app: "example")).first) }
     }
 
-    /// Waits until a condition holds, for a minute at most.
+    /// Waits until a condition holds, for ten minutes at most.
     func wait(_ condition: () async throws -> Bool, _ location: SourceLocation = #_sourceLocation) async throws {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(20))
         }
