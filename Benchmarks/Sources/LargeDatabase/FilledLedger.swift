@@ -19,14 +19,20 @@ final class FilledLedger: Sendable {
 
     let size: Size
     let path: String
-    private let database: SQLiteDatabase
     private let ledger: PurchaseLedger
     private let authority: AppStoreAuthority
     private let clock: FillClock
+    /// The purchases that were made in a copy.
+    private let sold = Mutex(0)
+    private let isCopy: Bool
 
-    init(_ path: String, _ size: Size, _ authority: AppStoreAuthority) async throws {
-        (self.path, self.size, self.authority) = (path, size, authority)
-        database = try SQLiteDatabase(path: path)
+    /// - Parameters:
+    ///   - path: the file of the ledger.
+    ///   - copy: the URL of its copy in PostgreSQL, which is then used instead.
+    init(_ path: String, copy: String?, _ size: Size, _ authority: AppStoreAuthority) async throws {
+        (self.path, self.size, self.authority, isCopy) = (path, size, authority, copy != nil)
+        let database: any LedgerDatabase
+        if let copy { database = try PostgreSQLDatabase(url: copy) } else { database = try SQLiteDatabase(path: path) }
         let clock = FillClock(Shop.moment)
         self.clock = clock
         let key = URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "assay-entries.key").path
@@ -117,7 +123,8 @@ final class FilledLedger: Sendable {
 
     /// The time of a purchase, from evidence to commit, when 64 clients buy. Minting its evidence is not measured.
     func purchaseMicroseconds(count: Int) async throws -> Double {
-        let first = try self.count("transactions")
+        let first = try self.count("transactions") + sold.withLock { $0 }
+        if isCopy { sold.withLock { $0 += count } }
         var claims: [ExaminedSubmission] = []
         for number in first..<first + count { claims.append(ledger.examine(try submission(number))) }
         let (ledger, examined) = (ledger, claims)
@@ -133,7 +140,8 @@ final class FilledLedger: Sendable {
 
     func description() throws -> String {
         let bytes = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-        return "\(size.purchases) purchases, \(size.orders) orders, \(bytes / 1_000_000) MB"
+        let place = isCopy ? "in PostgreSQL, as a file" : "as a file"
+        return "\(size.purchases) purchases, \(size.orders) orders, \(place) \(bytes / 1_000_000) MB"
     }
 
     func close() async throws { try await ledger.close() }

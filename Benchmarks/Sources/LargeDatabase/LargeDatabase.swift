@@ -10,6 +10,7 @@ import SQLiteFloor
 ///     large-database FOLDER [PURCHASES] [ORDERS] [PURCHASES OF THE SMALL ONE]
 ///
 /// Both are created in the folder by the ledger's own operations, once: an interrupted run continues where it ended.
+/// With `ASSAY_LARGE_URL`, in which `%s` stands for `small` and `large`, it measures their copies in PostgreSQL.
 @main
 enum LargeDatabase {
     private static let smallPurchases = 10_000
@@ -37,13 +38,15 @@ enum LargeDatabase {
     private static func compare(in folder: URL, _ small: Int, _ size: Size) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let authority = try AppStoreAuthority(folder: folder.appending(path: "authority"))
+        let url = ProcessInfo.processInfo.environment["ASSAY_LARGE_URL"]
         var worlds: [FilledLedger] = []
         for (name, size) in [
             ("small", Size(purchases: small, orders: small * size.orders / size.purchases)),
             ("large", size),
         ] {
-            let world = try await FilledLedger(folder.appending(path: "\(name).sqlite").path, size, authority)
-            try await world.fill()
+            let world = try await FilledLedger(
+                folder.appending(path: "\(name).sqlite").path, copy: url?.replacing("%s", with: name), size, authority)
+            if url == nil { try await world.fill() }
             worlds.append(world)
         }
         let (small, large) = (worlds[0], worlds[1])
@@ -57,7 +60,7 @@ enum LargeDatabase {
             "a purchase, 64 clients", limit: 2.5,
             try await alternate(rounds, small, large) { world in try await world.purchaseMicroseconds(count: 2000) })
         print(table.markdown)
-        for world in worlds { try await BareLoopComparison(world, rounds: rounds).print() }
+        if url == nil { for world in worlds { try await BareLoopComparison(world, rounds: rounds).print() } }
         for world in worlds { try await world.close() }
     }
 
