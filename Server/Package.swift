@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// Every target of ours is compiled in Swift 6 mode, and a warning stops the build.
@@ -37,15 +38,29 @@ func needs(_ names: [String]) -> [Target.Dependency] {
     }
 }
 
+/// The tests of the kit see what it declares `package` (StandIn/Package.swift says how), and nothing of this package.
+let testsOfKit = ["KitTestSupport", "kit-app", "PurchaseKitTests"]
+
+func accessToKit(_ name: String) -> [SwiftSetting] {
+    guard testsOfKit.contains(name) else { return [] }
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let text = folder.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
+    let package = String(text.first?.isNumber == true ? ["_"] + text.dropFirst() : text)
+    return [.unsafeFlags(["-package-name", package])]
+}
+
 /// - Parameter embeds: the folder of the files that are a part of the compiled module.
 func module(_ name: String, path: String? = nil, embeds folder: String? = nil, _ names: String...) -> Target {
     .target(
-        name: name, dependencies: needs(names), path: path, exclude: folder.map { [$0] } ?? [], swiftSettings: strict,
+        name: name, dependencies: needs(names), path: path, exclude: folder.map { [$0] } ?? [],
+        packageAccess: !testsOfKit.contains(name), swiftSettings: strict + accessToKit(name),
         plugins: folder.map { _ in ["EmbedFiles"] })
 }
 
 func program(_ name: String, path: String? = nil, _ names: String...) -> Target {
-    .executableTarget(name: name, dependencies: needs(names), path: path, swiftSettings: strict)
+    .executableTarget(
+        name: name, dependencies: needs(names), path: path, packageAccess: !testsOfKit.contains(name),
+        swiftSettings: strict + accessToKit(name))
 }
 
 /// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as
@@ -54,7 +69,9 @@ func program(_ name: String, path: String? = nil, _ names: String...) -> Target 
 func tests(_ name: String, exclude folder: String? = nil, _ names: String...) -> Target {
     .testTarget(
         name: name, dependencies: needs(names), exclude: folder.map { [$0] } ?? [],
-        swiftSettings: strict + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])])
+        packageAccess: !testsOfKit.contains(name),
+        swiftSettings: strict + accessToKit(name)
+            + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])])
 }
 
 // What runs on servers and in tests: the ledger, the HTTP server, the simulator and the program. What apps link is the

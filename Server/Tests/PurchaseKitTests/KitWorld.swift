@@ -58,9 +58,7 @@ struct KitWorld: Sendable {
         }
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let clock = KitClock()
-        var signer = AnswerSigner()
-        signer.clock = { Int64(clock.now.timeIntervalSince1970) }
-        let signing = signer
+        let signer = AnswerSigner()
         var configuration = ServerConfiguration()
         configuration.port = 0
         configuration.anchors = try anchors()
@@ -81,7 +79,7 @@ struct KitWorld: Sendable {
         try await store.live { simulator async throws in
             try await started.application().live { server async throws in
                 let world = KitWorld(
-                    simulator: simulator, server: server, signer: signing, clientKey: clientKey,
+                    simulator: simulator, server: server, signer: signer, clientKey: clientKey,
                     backendKey: backendKey, adminKey: adminKey, folder: folder, clock: clock)
                 try await world.openShop()
                 try await body(world)

@@ -164,7 +164,7 @@ extension PurchaseEngine {
 
     /// Handles a transaction in any state, from `updates` or received by the app itself.
     @discardableResult
-    public func handle(_ transaction: PaymentTransaction) async -> PurchaseOutcome {
+    package func handle(_ transaction: PaymentTransaction) async -> PurchaseOutcome {
         await handle(transaction, started: nil)
     }
 

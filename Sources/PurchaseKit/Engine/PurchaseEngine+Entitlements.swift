@@ -71,7 +71,7 @@ extension PurchaseEngine {
     /// Ends purchases granted on this device whose products the App Store withdraws without a transaction, and reports
     /// each as `revoked`. Consumables stay, because they may be used up. A restore or the server's next answer corrects
     /// it.
-    public func withdraw(_ productIDs: [String]) {
+    package func withdraw(_ productIDs: [String]) {
         let now = trustedNow()
         var ended: [GrantedPurchase] = []
         let isStored = changes { record in

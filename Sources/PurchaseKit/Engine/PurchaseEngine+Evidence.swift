@@ -99,7 +99,7 @@ extension PurchaseEngine {
     ///   for the app before it became free. In the sandbox the version is always 1.0.
     /// - Throws: `PurchaseError`: why it is not accepted.
     @discardableResult
-    public func verify(
+    package func verify(
         appTransaction: String, isVerifiedByStoreKit: Bool = false
     ) async throws -> SignedAppTransaction {
         switch await verifier.verify(

@@ -48,7 +48,7 @@ extension PurchaseEngine {
     func isGuest(_ customerID: String) -> Bool? { record.guest?.id == customerID ? true : nil }
 
     /// The guest whose purchases were not handed to a customer with a login yet; `nil` if there is none.
-    public func guest() throws -> PurchaseCustomer? {
+    package func guest() throws -> PurchaseCustomer? {
         try load()
         return record.guest
     }

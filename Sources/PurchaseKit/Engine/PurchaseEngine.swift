@@ -149,7 +149,7 @@ public actor PurchaseEngine {
 
     /// Handles all transactions that the queue has not finished or the outbox keeps, and looks at the current evidence.
     /// `run` calls it.
-    public func start() async {
+    package func start() async {
         let failed = failedStarts
         nextStart = nil
         guard loads() else { return startAgainLater() }
@@ -285,7 +285,7 @@ public actor PurchaseEngine {
 
     /// Reports that the App Store asks for the purchase of a product that the customer chose there
     /// (`shouldAddStorePayment`, `PurchaseIntent`). The app decides, and calls `buy`.
-    public func promote(_ productID: String, offer: PaymentOffer? = nil) {
+    package func promote(_ productID: String, offer: PaymentOffer? = nil) {
         let event = PurchaseEvent.promoted(productID: productID, offer: offer)
         if appListeners.isEmpty { waitingPromotion = (event, time.now) }
         emit(event)

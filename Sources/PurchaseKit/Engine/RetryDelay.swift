@@ -29,7 +29,7 @@ extension PurchaseEngine {
     }
 
     /// Repeats the attempts that are due. `run` calls it.
-    public func retryDue() async {
+    package func retryDue() async {
         if let nextStart {
             if nextStart <= time.uptime { await start() }
             guard self.nextStart == nil else { return }
