@@ -22,6 +22,7 @@
                         $0.subscriptionPeriod.formatted(product.subscriptionPeriodFormatStyle)
                     },
                     subscriptionGroupID: product.subscription?.subscriptionGroupID, offers: offers)
+                if let subscription = product.subscription { shown.plans = plans(subscription) }
                 shown.pricePerMonthText = shown.pricePerMonth.map { product.priceFormatStyle.format($0) }
                 listed.append(shown)
             }
@@ -46,6 +47,25 @@
             case .year: PurchasePeriod(period.value, .year)
             @unknown default: nil
             }
+        }
+
+        /// The plans that this version can buy (`PurchasePayment.plan`).
+        private static func plans(_ subscription: Product.SubscriptionInfo) -> [PurchaseProductPlan] {
+            #if StoreKit27
+                guard #available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else { return [] }
+                let plans: [(Product.SubscriptionInfo.BillingPlanType, BillingPlan)] = [
+                    (.upFront, .upFront), (.monthly, .monthly),
+                ]
+                return subscription.pricingTerms.compactMap { terms in
+                    guard let plan = plans.first(where: { $0.0 == terms.billingPlanType })?.1 else { return nil }
+                    return PurchaseProductPlan(
+                        plan: plan, price: terms.billingPrice, priceText: terms.billingDisplayPrice,
+                        commitmentPrice: terms.commitmentInfo.price,
+                        commitmentPriceText: terms.commitmentInfo.displayPrice)
+                }
+            #else
+                return []
+            #endif
         }
 
         private static func offers(_ subscription: Product.SubscriptionInfo) async -> [PurchaseProductOffer] {

@@ -358,6 +358,9 @@ extension StoreKitAdapterTests {
                     let yearly = try #require(list.first)
                     #expect(yearly.period == PurchasePeriod(1, .year) && yearly.subscriptionGroupID == "club")
                     #expect(yearly.price == Decimal(string: "59.99") && yearly.priceText.contains("59.99"))
+                    let plan = try #require(yearly.plans.first)
+                    #expect(yearly.plans.count == 1 && plan.plan == .upFront && plan.price == yearly.price)
+                    #expect(plan.commitmentPrice == yearly.price && plan.commitmentPriceText == yearly.priceText)
                     #expect(yearly.offers.map(\.kind) == [.introductory, .promotional, .winBack])
                     #expect(yearly.offers.map(\.offerID) == [nil, "half", "back"])
                     #expect(

@@ -109,6 +109,15 @@ public struct Product: Sendable {
         @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
         public struct PricingTerms: Sendable {
             public var billingPlanType: BillingPlanType { fatalError() }
+            // Deprecated since 27.3 of each system.
+            public var billingPrice: Decimal { fatalError() }
+            public var billingDisplayPrice: String { fatalError() }
+            public var commitmentInfo: CommitmentInfo { fatalError() }
+        }
+        @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
+        public struct CommitmentInfo: Sendable {
+            public var price: Decimal { fatalError() }
+            public var displayPrice: String { fatalError() }
         }
         @available(iOS 26.4, macOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *)
         public struct BillingPlanType: RawRepresentable, Sendable, Hashable {

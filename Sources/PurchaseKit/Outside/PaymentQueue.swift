@@ -97,9 +97,6 @@ public struct PurchasePayment: Sendable, Equatable {
     }
 }
 
-/// How a yearly subscription is paid: at once, or each month with a commitment of 12 months.
-public enum BillingPlan: Sendable { case upFront, monthly }
-
 /// An offer of a subscription that a purchase uses.
 public enum PaymentOffer: Sendable, Equatable {
     /// A promotional offer with the signature of Apple's first form, made by a server with a key of App Store Connect.

@@ -22,6 +22,9 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
     /// The group of the subscription: a customer has one product of a group at a time.
     public var subscriptionGroupID: String?
     public var offers: [PurchaseProductOffer]
+    /// How the subscription can be paid; empty where the system does not say it, which needs the package's trait
+    /// `StoreKit27`.
+    public var plans: [PurchaseProductPlan]
 
     public var id: String { productID }
 
@@ -29,12 +32,12 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
         productID: String, kind: PurchaseProductKind? = nil, name: String, summary: String = "", price: Decimal,
         priceText: String, currencyCode: String? = nil, pricePerMonthText: String? = nil,
         period: PurchasePeriod? = nil, periodText: String? = nil, subscriptionGroupID: String? = nil,
-        offers: [PurchaseProductOffer] = []
+        offers: [PurchaseProductOffer] = [], plans: [PurchaseProductPlan] = []
     ) {
         (self.productID, self.kind, self.name, self.summary) = (productID, kind, name, summary)
         (self.price, self.priceText, self.currencyCode) = (price, priceText, currencyCode)
         (self.pricePerMonthText, self.period, self.periodText) = (pricePerMonthText, period, periodText)
-        (self.subscriptionGroupID, self.offers) = (subscriptionGroupID, offers)
+        (self.subscriptionGroupID, self.offers, self.plans) = (subscriptionGroupID, offers, plans)
     }
 }
 
@@ -49,6 +52,28 @@ extension PurchaseProduct {
         case .month: price / count
         case .year: price / (12 * count)
         }
+    }
+}
+
+/// How a yearly subscription is paid: at once, or each month with a commitment of 12 months.
+public enum BillingPlan: String, Sendable, Hashable, Codable { case upFront, monthly }
+
+/// A billing plan of a subscription, as a shop shows it.
+public struct PurchaseProductPlan: Sendable, Hashable {
+    public var plan: BillingPlan
+    /// The price of each payment.
+    public var price: Decimal
+    /// The same, as the App Store of the customer writes it.
+    public var priceText: String
+    /// The price of the whole commitment, which a shop shows beside that of a payment.
+    public var commitmentPrice: Decimal
+    public var commitmentPriceText: String
+
+    public init(
+        plan: BillingPlan, price: Decimal, priceText: String, commitmentPrice: Decimal, commitmentPriceText: String
+    ) {
+        (self.plan, self.price, self.priceText) = (plan, price, priceText)
+        (self.commitmentPrice, self.commitmentPriceText) = (commitmentPrice, commitmentPriceText)
     }
 }
 

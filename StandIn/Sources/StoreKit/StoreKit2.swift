@@ -178,7 +178,7 @@ public struct Product: Sendable {
         price = Decimal(sold.price) / 1_000
         displayPrice = "\(price) \(sold.currency)"
         priceFormatStyle = PriceFormatStyle(currencyCode: sold.currency)
-        subscription = sold.subscription.map { SubscriptionInfo($0) }
+        subscription = sold.subscription.map { [price, displayPrice] in SubscriptionInfo($0, price, displayPrice) }
     }
 
     public static func products<Identifiers: Collection>(
@@ -299,19 +299,34 @@ public struct Product: Sendable {
         /// The simulated store does not say it.
         public var isEligibleForIntroOffer: Bool { get async { true } }
 
-        init(_ terms: SoldProduct.Terms) {
+        init(_ terms: SoldProduct.Terms, _ price: Decimal, _ displayPrice: String) {
             subscriptionGroupID = terms.groupId
             subscriptionPeriod = SubscriptionPeriod(terms.period)
             let offers = (terms.offers ?? []).map { SubscriptionOffer($0) }
             introductoryOffer = offers.first { $0.type == .introductory }
             promotionalOffers = offers.filter { $0.type == .promotional }
             winBackOffers = offers.filter { $0.type == .winBack }
+            pricingTerms = [
+                PricingTerms(
+                    billingPlanType: .upFront, billingPrice: price, billingDisplayPrice: displayPrice,
+                    commitmentInfo: CommitmentInfo(price: price, displayPrice: displayPrice))
+            ]
         }
 
         /// The simulated store has no other plan.
-        public let pricingTerms = [PricingTerms(billingPlanType: .upFront)]
+        public let pricingTerms: [PricingTerms]
 
-        public struct PricingTerms: Sendable { public let billingPlanType: BillingPlanType }
+        public struct PricingTerms: Sendable {
+            public let billingPlanType: BillingPlanType
+            public let billingPrice: Decimal
+            public let billingDisplayPrice: String
+            public let commitmentInfo: CommitmentInfo
+        }
+
+        public struct CommitmentInfo: Sendable {
+            public let price: Decimal
+            public let displayPrice: String
+        }
 
         public struct BillingPlanType: RawRepresentable, Hashable, Sendable {
             public let rawValue: String
