@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Prints what PurchaseKit adds to an app: two programs, which differ only in the kit, optimised for size and without symbols.
+"""Prints what PurchaseKit adds to an app: the lines of the modules that an app links, and the size of two programs, which differ only
+in the kit, optimised for size and without symbols.
 
 In both, the runtime of Swift and Foundation belong to the system, as on Apple's systems. There, Crypto is part of the system, too; on
 Linux it contains BoringSSL, which is shown on a line of its own. If the program does not grow, nothing was linked, and the script fails.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -76,7 +78,23 @@ MODULES = [
 ]
 
 
+def print_lines(product):
+    """The lines of the modules that a product links, by the manifest."""
+    described = subprocess.run(["swift", "package", "describe", "--type", "json"], cwd=root, check=True, capture_output=True, text=True)
+    targets, linked = {target["name"]: target for target in json.loads(described.stdout)["targets"]}, [product]
+    for name in linked:
+        linked += [each for each in targets[name].get("target_dependencies", []) if each not in linked]
+    lines = {name: sum((root / targets[name]["path"] / file).read_bytes().count(b"\n") for file in targets[name]["sources"])
+             for name in linked}
+    if min(lines.values()) == 0:
+        sys.exit(f"a module of {product} has no lines: {lines}")
+    print(f"{product} links         {sum(lines.values()):>10,} lines, of which are")
+    for name, count in lines.items():
+        print(f"    {name:<24}{count:>10,}")
+
+
 def main():
+    print_lines("PurchaseKitStoreKit")
     shutil.rmtree(folder / "Sources", ignore_errors=True)
     for name, text in [("without", WITHOUT), ("with", WITH)]:
         (folder / "Sources" / name).mkdir(parents=True)
