@@ -73,6 +73,20 @@ struct DevSettingsTests {
         }
     }
 
+    @Test("Wrong settings end the start before the folder is made")
+    func wrongSettings() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let text = "apps:\n  game: { bundle_id: com.example.game, webhooks: [{ url: x, secrets: file:none }] }\n"
+            try text.write(to: folder.appending(path: "s.yaml"), atomically: true, encoding: .utf8)
+            let dev = "timeout 60 assay dev --config s.yaml --port 0 --store-port 0 --no-open; echo status $?; ls"
+            let output = try await Program.shell(dev, in: folder).output
+            #expect(output.hasSuffix("status 2\ns.yaml\n"), "\(output)")
+            for part in ["Did you mean 'bundle_ids'?", "has no url", "secrets: a file"] {
+                #expect(output.contains(part), "\(output)")
+            }
+        }
+    }
+
     private static func use(_ running: RunningServer, _ folder: URL) async throws {
         let store = try #require(running.line.split { " ;\n".contains($0) }.filter { $0.hasPrefix("http://") }.last)
         func shell(_ command: String) async throws -> String {

@@ -71,13 +71,19 @@ struct ServeTests {
         }
     }
 
-    @Test("A variable that looks like a setting and is none is a warning in the log, with the one that may be meant")
+    @Test("A variable that looks like a setting and is none is one warning, with the one that may be meant")
     func unknownVariable() async throws {
         try await Program.inTemporaryFolder { folder in
             let environment = ["ASSAY_PROT": "1"]
             try await RunningServer.run("assay serve --port 0 2>log", in: folder, environment: environment) { _ in }
             let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
-            #expect(log.contains("ASSAY_PROT is not a setting. Did you mean ASSAY_PORT?"), "\(log)")
+            let words = "ASSAY_PROT is not a setting. Did you mean ASSAY_PORT?"
+            #expect(log.components(separatedBy: words).count == 2, "\(log)")
+            for (command, status) in [("serve --port x", 2), ("keys create --app game --scope client", 0)] {
+                let other = try await Program.shell("assay \(command)", in: folder, environment: environment)
+                #expect(other.status == status, "\(other.output)")
+                #expect(other.output.components(separatedBy: words).count == 2, "\(other.output)")
+            }
         }
     }
 

@@ -41,9 +41,13 @@ struct AppSettings: Sendable {
                     reader.note(entry, SettingFault("has \(text) twice", "Keep one", .conflict))
                 }
                 guard text.utf8.count <= 155, text.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil else {
-                    throw SettingFault(
-                        "has '\(text.prefix(200))', which is not a bundle id",
-                        "Write it as in App Store Connect: letters, digits, hyphens and periods, at most 155")
+                    let fault = "has '\(text.prefix(200))', which is not a bundle id"
+                    reader.note(
+                        entry,
+                        SettingFault(
+                            fault, "Write it as in App Store Connect: letters, digits, hyphens and periods, at most 155"
+                        ))
+                    continue
                 }
             }
         },

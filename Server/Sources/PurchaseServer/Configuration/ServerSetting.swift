@@ -52,9 +52,10 @@ package enum ServerSetting {
         isList: true
     ) { entry, _, configuration throws(SettingFault) in
         configuration.anchors = TrustAnchor.apple
-        for path in try entry.texts() {
-            if let files = entry.files { configuration.anchors += try files.anchors(entry.path(path)) }
+        let read = try entry.each { path throws(SettingFault) in
+            try entry.files.map { files throws(SettingFault) in try files.anchors(entry.path(path)) } ?? []
         }
+        configuration.anchors += read.joined()
     }
     package static let environments = Setting(
         "server.environments", "Production, Sandbox",

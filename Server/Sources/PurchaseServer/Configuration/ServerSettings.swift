@@ -41,7 +41,8 @@ package struct ServerSettings: Sendable {
         }
         warnings = Self.unknownVariables(environment, besides: reader.namedVariables)
         guard reader.problems.isEmpty else {
-            throw SettingProblems(problems: reader.problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) })
+            throw SettingProblems(
+                problems: reader.problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }, warnings: warnings)
         }
     }
 

@@ -153,6 +153,16 @@ struct SettingEntry {
         return texts
     }
 
+    /// The values of its texts. One fault names all texts that are wrong.
+    func each<Value>(_ read: (String) throws(SettingFault) -> Value) throws(SettingFault) -> [Value] {
+        var (values, faults): ([Value], [SettingFault]) = ([], [])
+        for text in try texts() {
+            do throws(SettingFault) { values.append(try read(text)) } catch { faults.append(error) }
+        }
+        guard let first = faults.first else { return values }
+        throw SettingFault(faults.map(\.fault).joined(separator: ", and "), first.remedy, first.code)
+    }
+
     private static func text(_ node: Node, _ place: SettingProblem.Place) throws(SettingFault) -> String? {
         guard node.null == nil, let text = node.scalar?.string, !text.isEmpty else { return nil }
         // A shell or a template was meant to replace it.
@@ -254,14 +264,12 @@ extension SettingForm where Value: RawRepresentable & CaseIterable, Value.RawVal
 extension SettingForm where Value == [AddressRange] {
     static var ranges: Self {
         Self(isList: true) { entry throws(SettingFault) in
-            var ranges: [AddressRange] = []
-            for text in try entry.texts() {
+            try entry.each { text throws(SettingFault) in
                 guard let range = AddressRange(text) else {
                     throw SettingFault("has '\(text)'", "Write addresses or ranges: 127.0.0.1, 10.0.0.0/8, fd00::/8")
                 }
-                ranges.append(range)
+                return range
             }
-            return ranges
         }
     }
 

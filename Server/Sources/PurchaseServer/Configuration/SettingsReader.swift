@@ -49,6 +49,8 @@ package struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
 /// All errors in the settings, those of the file first, in the order of their lines.
 package struct SettingProblems: Error, Sendable, CustomStringConvertible {
     package let problems: [SettingProblem]
+    /// What is probably a mistake besides.
+    package var warnings: [SettingProblem] = []
 
     package var description: String { problems.map(\.description).joined(separator: "\n") }
 
@@ -61,7 +63,7 @@ package struct SettingProblems: Error, Sendable, CustomStringConvertible {
                 problem.place = .file(line: nil)
                 problem.fault = "\(path): \(line.map { "line \($0): " } ?? "")\(problem.fault)"
                 return problem
-            })
+            }, warnings: warnings)
     }
 }
 

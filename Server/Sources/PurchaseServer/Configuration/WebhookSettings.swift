@@ -105,13 +105,52 @@ struct WebhookSettings: Sendable {
         let (noun, what) = stream == .events ? ("webhook", "events") : ("forward", "notifications")
         let name = "\(noun) of \(app.app.id)"
         reader.namedVariables.formUnion(secrets.filter { $0.hasPrefix("env:") }.map { String($0.dropFirst(4)) })
-        guard let url = url.flatMap({ WebhookURL($0) }), stream == .events || !url.isNATS else {
-            return reader.note(
+        // Whatever the URL is, the rest of the entry is read, too.
+        let url = url.flatMap { WebhookURL($0) }.flatMap { stream == .events || !$0.isNATS ? $0 : nil }
+        if let url {
+            check(url, app, stream, entry, given, &reader)
+        } else {
+            reader.note(
                 place, "a \(name) has no url that \(what) can be sent to",
                 stream == .events
                     ? "Write url: \(Self.urlForm), or \(Self.natsForm)"
                     : "Write https://HOST/PATH, or url: \(Self.urlForm)", .missing)
         }
+        let least = url.map { $0.isNATS ? 0 : 1 } ?? 0
+        if stream == .events, !(least...Webhook.secretLimit).contains(secrets.count) {
+            reader.note(
+                given["secrets"]?.place ?? entry.place, "a \(name) has \(secrets.count) secrets",
+                "Write one, or two while they are exchanged", .missing)
+        }
+        func read<Value>(_ body: () throws(SettingFault) -> Value?) -> Value? {
+            do throws(SettingFault) {
+                return try body()
+            } catch {
+                reader.note(
+                    entry.place, "a \(name) has a wrong setting: \(error.fault)", error.remedy, error.code)
+                return nil
+            }
+        }
+        let known = secrets.compactMap { reference in
+            read { () throws(SettingFault) in try Self.secret(reference, entry) }
+        }
+        let trusted = read { () throws(SettingFault) in try certificates(entry.files) }
+        let signIn = read { () throws(SettingFault) in try user(entry.files) }
+        guard let url else { return }
+        app.webhooks.append(
+            Webhook(
+                app: app.app.id, stream, url: url, secrets: known, allowedHosts: allowedHosts, trust: trusted,
+                credentials: signIn))
+    }
+
+    /// Notes what is wrong with the receiver's URL, alone and beside other settings.
+    private func check(
+        _ url: WebhookURL, _ app: AppSettings, _ stream: WebhookStream, _ entry: SettingEntry,
+        _ given: [String: SettingEntry], _ reader: inout SettingsReader
+    ) {
+        let place = given["url"]?.place ?? entry.place
+        let noun = stream == .events ? "webhook" : "forward"
+        let name = "\(noun) of \(app.app.id)"
         if !url.isSecure, !allowedHosts.contains(url.host), !url.isLocalNATS {
             let exception = stream == .events ? "" : "{ url: …, "
             reader.note(
@@ -150,23 +189,6 @@ struct WebhookSettings: Sendable {
             reader.note(
                 entry.place, "two \(noun)s of \(app.app.id)\(environment) have the same url",
                 stream == .events ? "Keep one; two secrets fit in it" : "Keep one", .conflict)
-        }
-        let least = url.isNATS ? 0 : 1
-        guard stream != .events || (least...Webhook.secretLimit).contains(secrets.count) else {
-            return reader.note(
-                given["secrets"]?.place ?? entry.place, "a \(name) has \(secrets.count) secrets",
-                "Write one, or two while they are exchanged", .missing)
-        }
-        do throws(SettingFault) {
-            var read: [WebhookSecret] = []
-            for reference in secrets { if let secret = try Self.secret(reference, entry) { read.append(secret) } }
-            app.webhooks.append(
-                Webhook(
-                    app: app.app.id, stream, url: url, secrets: read, allowedHosts: allowedHosts,
-                    trust: try certificates(entry.files), credentials: try user(entry.files)))
-        } catch {
-            reader.note(
-                entry.place, "a \(name) has a wrong setting: \(error.fault)", error.remedy, error.code)
         }
     }
 

@@ -74,6 +74,10 @@ struct DevRun: Sendable {
         let hangups = config == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
         try Self.requireFree(port, option: "--port")
         try Self.requireFree(storePort, option: "--store-port")
+        let bundleID = bundleID ?? "com.example.app"
+        let settings = DevSettings(
+            folder: folder, config: config, bundleID: bundleID, port: port, catalog: DevCatalog(bundleID: bundleID))
+        _ = try settings.read(isMade: false)
         // The folder has keys that buy anything, so its files are for this user only, whatever the umask was.
         umask(0o077)
         do {
@@ -87,9 +91,6 @@ struct DevRun: Sendable {
         } catch {
             throw InputError(folder.path, "cannot be closed to other users: \(error.localizedDescription)")
         }
-        let bundleID = bundleID ?? "com.example.app"
-        let settings = DevSettings(
-            folder: folder, config: config, bundleID: bundleID, port: port, catalog: DevCatalog(bundleID: bundleID))
         try settings.answerKeys.createIfMissing()
         var configuration = try settings.read()
         change(&configuration)

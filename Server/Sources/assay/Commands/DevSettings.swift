@@ -35,11 +35,22 @@ struct DevSettings: Sendable {
     }
 
     /// Reads the settings.
-    func read() throws -> ServerConfiguration {
-        let options = DevFolder.options(in: folder).merging(["--host": ["127.0.0.1"], "--port": ["\(port)"]]) { $1 }
+    ///
+    /// - Parameter isMade: whether the folder has its keys and certificates. Without them the settings are checked.
+    func read(isMade: Bool = true) throws -> ServerConfiguration {
+        var (options, files) = (
+            DevFolder.options(in: folder).merging(["--host": ["127.0.0.1"], "--port": ["\(port)"]]) { $1 },
+            NamedFiles.read
+        )
+        if !isMade {
+            options["--answer-key"] = nil
+            files.anchors = { [trust] path throws(SettingFault) in
+                path == trust ? [] : try NamedFiles.read.anchors(path)
+            }
+        }
         // No variable counts, because those of a shell are of another server.
         var configuration = try LedgerDatabaseOptions.place(
-            config: config, [:], options: options, files: .read, readsDefault: false
+            config: config, [:], options: options, files: files, readsDefault: false
         ).configuration
         configuration.admin = port == 0 ? .port(host: "127.0.0.1", 0) : .standard
         configuration.isAdminStandard = true

@@ -122,9 +122,6 @@ struct Serve: AsyncParsableCommand {
         dependencies.openDatabase = { _ in
             let database = try place.open(isCreating: true)
             start.log(to: logger)
-            for warning in place.warnings {
-                logger.warning("a variable of the environment has no effect", metadata: ["reason": "\(warning)"])
-            }
             return database
         }
         dependencies.remark = Terminal.remark

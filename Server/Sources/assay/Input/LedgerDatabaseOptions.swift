@@ -4,6 +4,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import Synchronization
 
 /// The database and the settings file of a command.
 struct LedgerDatabaseOptions: ParsableArguments {
@@ -84,6 +85,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         do {
             let settings = try ServerSettings(
                 file: bytes, folder: folder, environment: environment, options: options, files: files)
+            warn(settings.warnings)
             var configuration = settings.configuration
             // A device, such as /dev/null, has no folder for keys.
             if let path, let folder,
@@ -94,7 +96,17 @@ struct LedgerDatabaseOptions: ParsableArguments {
             return LedgerPlace(
                 configuration: configuration, warnings: settings.warnings, path: path, name: isRead ? name : nil)
         } catch {
+            warn(error.warnings)
             throw error.found(in: name)
+        }
+    }
+
+    private static let warned = Mutex<Set<String>>([])
+
+    /// Prints each warning once, however often the settings are read.
+    private static func warn(_ warnings: [SettingProblem]) {
+        for text in warnings.map({ "\($0)" }) where warned.withLock({ $0.insert(text).inserted }) {
+            Terminal.remark(text)
         }
     }
 
