@@ -50,6 +50,11 @@ struct DemoDataTests {
             months.contains(#""amount":""#) && months.split(separator: "\n").count == 12)
         let days = try await assay("report --folder a")
         #expect(days.contains("FROM") && days.split(separator: "\n").count == 31, "\(days)")
+        let unknown = try await Program.shell("assay report --folder a --product coin", in: folder)
+        #expect(unknown.status == 2 && unknown.output.contains("did you mean 'coins'?"), "\(unknown.output)")
+        let none = try await Program.shell("assay report --folder a --environment Xcode", in: folder)
+        #expect(none.status == 0 && none.output.contains("nothing that counts was bought in Xcode"), "\(none.output)")
+        _ = try await assay("customers grant --folder a 'a;\u{FF1D}1;\u{AD}-b' coins --reason test")
         // A mark that combines with the quotation mark before it must not hide it.
         _ = try await assay("customers grant --folder a '=1+\"x\"\u{301},y' coins --reason test")
         for kind in ["purchases", "entitlements", "events"] {
@@ -67,9 +72,21 @@ struct DemoDataTests {
             #expect(
                 rows.contains { $0.hasPrefix("\"'=1+\"\"x\"\"\u{301},y\",coins,") },
                 "a formula is guarded, a field is quoted")
+            #expect(rows.contains { $0.hasPrefix("a;'\u{FF1D}1;\u{AD}'-b,coins,") }, "a cell begins behind a semicolon")
             #expect(
                 lines.contains { $0.hasPrefix("{\"customer_id\":\"=1+\\\"x\\\"\u{301},y\",\"product_id\":\"coins\"") })
         }
+        // The signal comes when the file was just begun, and what was written is removed.
+        let interrupted = try await Program.shell(
+            """
+            for n in 1 2 3 4 5; do rm -f i; assay export purchases --folder a --format csv -o i 2>/dev/null & \
+            python3 -c 'import os, sys
+            while not any(name.startswith("i.") or name == "i" for name in os.listdir(".")): pass
+            os.kill(int(sys.argv[1]), 15)' $!; wait $!; echo $?; done
+            """, in: folder)
+        #expect(
+            interrupted.output.split(separator: "\n").count == 5 && interrupted.output.contains("130"),
+            "\(interrupted.output)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!files.contains { $0.hasSuffix(".part") })
         let piped = try await Program.shell(

@@ -54,6 +54,12 @@ struct WebhookCommandTests {
                 #expect(
                     try await shell("\(since) 2020-01-01T00:00:00Z").contains(
                         "1 event is delivered, from 2020-01-01T00:00:00Z on"))
+                // An event of another history, and a number, which names an entry of a forward.
+                for event in ["evt_\(String(repeating: "0", count: 32))_1", "1"] {
+                    let resend = "assay webhooks resend --app game '\(Self.url)' --event \(event); echo $?"
+                    let refused = try await shell(resend)
+                    #expect(refused.contains("is not the id of an event") && refused.hasSuffix("2\n"), "\(refused)")
+                }
                 #expect(try await shell("\(since) yesterday").contains("yesterday"))
                 #expect(try await shell("\(since) 2020-01-01T00:00:00Z --event 1").contains("exclude each other"))
                 // The server reads the webhook again, and attempts the event anew.

@@ -31,7 +31,7 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         let (format, environment) = (format, environment)
         try await options.withLedger(.reading) { ledger, app in
-            let file = try ExportFile(output)
+            let file = try await ExportFile(output)
             do {
                 switch kind {
                 case .purchases:

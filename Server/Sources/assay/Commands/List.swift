@@ -43,9 +43,14 @@ struct ListEntries: AsyncParsableCommand {
         guard text == nil || kind.takes.contains(ListFilter.text) else {
             throw ValidationError("'assay list \(kind.name)' takes no '\((text ?? "").printable)'.")
         }
-        if let wrong = filter.given.first(where: { !kind.takes.contains($0) }) {
+        let given = filter.given + (options.namedApp != nil && !kind.isOfApp ? ["--app"] : [])
+        if let wrong = given.first(where: { !kind.takes.contains($0) }) {
             let right = kind.takes.isEmpty ? "none" : kind.takes.joined(separator: ", ")
             throw ValidationError("'assay list \(kind.name)' does not take \(wrong), but \(right).")
+        }
+        if let state = filter.state, !kind.states.contains(state) {
+            throw ValidationError(
+                "--state is '\(state.printable)'. Write one of \(kind.states.sorted().joined(separator: ", ")).")
         }
         guard kind.needs.isEmpty || filter.given.contains(where: kind.needs.contains) else {
             throw ValidationError("'assay list \(kind.name)' needs \(kind.needs.joined(separator: " or ")).")
@@ -120,7 +125,7 @@ struct ListFilter: ParsableArguments {
     @Option(name: .long, help: "Only entries of this transaction.")
     var transaction: String?
 
-    @Option(name: .long, help: "Only orders, or refund requests, in this state.")
+    @Option(name: .long, help: "Only orders, refund requests or external purchase tokens in this state.")
     var state: String?
 
     @Option(name: .long, help: "Only claims with this code.")
@@ -141,11 +146,6 @@ struct ListFilter: ParsableArguments {
     func validate() throws {
         _ = try choice(verdict, "--verdict", Verdict.self)
         _ = try choice(appStore, "--app-store", AppStoreAnswerFilter.self)
-        let states = Set(OrderStatus.allCases.map(\.rawValue) + ConsumptionRequestState.allCases.map(\.rawValue))
-        if let state, !states.contains(state) {
-            throw ValidationError(
-                "--state is '\(state.printable)'. Write one of \(states.sorted().joined(separator: ", ")).")
-        }
         if let after, EventContent.number(inID: after) == nil {
             throw ValidationError("--after is '\(after.printable)', which is not the id of an event.")
         }
@@ -178,6 +178,8 @@ struct ListKind: Sendable {
     let name: String
     let abstract: String
     var takes: [String] = []
+    /// The values of `--state`.
+    var states: [String] = []
     /// The options of which one must be given; none if all can be left out.
     var needs: [String] = []
     /// Headings, and the members that they show (`MessageText.table`). The member `count` is the number of equal rows

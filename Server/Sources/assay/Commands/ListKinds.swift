@@ -35,15 +35,13 @@ extension ListKind {
 
     private static let orders = ListKind(
         name: "orders", abstract: "orders, the newest first; with --state in the order of expiry, the latest first",
-        takes: ["--customer", "--state"],
+        takes: ["--customer", "--state"], states: OrderStatus.allCases.map(\.rawValue),
         columns: [
             "ORDER": "order_id", "CREATED": "created_at", "STATUS": "status", "CUSTOMER": "customer_id",
             "PRODUCT": "product_id", "QUANTITY": "quantity", "TRANSACTION": "payment.transaction_id",
         ]
     ) { list, ledger, app in
-        let (customer, status) = (
-            list.filter.customer, try list.filter.choice(list.filter.state, "--state", OrderStatus.self)
-        )
+        let (customer, status) = (list.filter.customer, list.filter.state.flatMap(OrderStatus.init(rawValue:)))
         return try await list.entries(of: OrderList(app: app, status: status, customerID: customer), ledger) {
             OrderMessage($0)
         }
@@ -120,25 +118,26 @@ extension ListKind {
 
     private static let refunds = ListKind(
         name: "refunds", abstract: "refund requests and what Apple was told, the newest first", takes: ["--state"],
+        states: ConsumptionRequestState.allCases.map(\.rawValue),
         columns: [
             "ASKED": "asked_at", "STATE": "state", "CUSTOMER": "customer_id", "PRODUCT": "product_id",
             "TRANSACTION": "transaction_id", "USED": "answer.consumption_percentage",
             "PREFERENCE": "answer.refund_preference", "REFUSAL": "refusal", "APPLE": "closed_by",
         ]
     ) { list, ledger, app in
-        let state = try list.filter.choice(list.filter.state, "--state", ConsumptionRequestState.self)
+        let state = list.filter.state.flatMap(ConsumptionRequestState.init(rawValue:))
         return try await list.entries(of: RefundRequestList(app: app, state: state), ledger) { $0.message }
     }
 
     private static let external = ListKind(
         name: "external", abstract: "external purchase tokens and what Apple was told, the newest first",
-        takes: ["--state"],
+        takes: ["--state"], states: ExternalPurchaseState.allCases.map(\.rawValue),
         columns: [
             "TOKEN": "external_purchase_id", "TYPE": "token_type", "CREATED": "created_at", "EXPIRES": "expires_at",
             "STATE": "state", "DUE": "due_at", "TOLD": "status", "AT": "reported_at", "REFUSAL": "refusal",
         ]
     ) { list, ledger, app in
-        let state = try list.filter.choice(list.filter.state, "--state", ExternalPurchaseState.self)
+        let state = list.filter.state.flatMap(ExternalPurchaseState.init(rawValue:))
         return try await list.entries(of: ExternalPurchaseList(app: app, state: state), ledger) { $0 }
     }
 
@@ -214,12 +213,15 @@ extension ListKind {
 
     private static let keys = ListKind(
         name: "keys", abstract: "the keys of the HTTP API, without their secrets, and the minute of their last use",
+        takes: ["--app"],
         columns: [
             "KEY": "id", "APP": "app", "SCOPES": "scopes", "CREATED": "created_at", "LAST USED": "used_at",
             "STATE": "state", "NAME": "name",
         ], isOfApp: false, hint: "there are no keys; make one with 'assay keys create'"
     ) { list, ledger, _ in
-        list.entries(of: try await ledger.answer(APIKeyList())) { key in
+        let app = list.options.namedApp.map { ExactText($0) }
+        let all = try await ledger.answer(APIKeyList()).filter { app == nil || ExactText($0.app) == app }
+        return list.entries(of: all) { key in
             let members: [String: String?] = [
                 "id": key.id, "app": key.app, "scopes": key.scopes.map(\.rawValue).sorted().joined(separator: ","),
                 "created_at": "\(key.createdAt)", "used_at": key.usedAt.map { "\($0)" },

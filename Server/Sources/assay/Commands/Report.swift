@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 import TextFormats
@@ -58,6 +59,7 @@ struct ReportFigures: AsyncParsableCommand {
             var report = PurchaseReport(app: app, periods: periods)
             (report.environment, report.product) = (environment, product)
             guard let fold = try await ledger.answer(report) else { return }
+            try check(product, of: app, ledger, fold)
             let messages = fold.figures.enumerated().map { place, figures in
                 FiguresMessage(
                     from: periods.bounds[place], to: periods.bounds[place + 1], report: report, figures: figures)
@@ -68,6 +70,26 @@ struct ReportFigures: AsyncParsableCommand {
             for message in messages { table.append(message.cells) }
             Terminal.write(table.text(indent: 0))
         }
+    }
+}
+
+extension ReportFigures {
+    /// Says why all figures are 0.
+    ///
+    /// - Throws: `InputError` if nothing has the product.
+    private func check(_ product: String?, of app: String, _ ledger: PurchaseLedger, _ fold: FiguresFold) throws {
+        if let product, !fold.sold.contains(product) {
+            let known = fold.sold.union(ledger.settings(of: app)?.products.keys.map(\.self) ?? []).sorted()
+            let meant = WordSuggestion.nearest(to: product, among: known).map { "; did you mean '\($0)'?" } ?? ""
+            guard known.contains(product) else {
+                throw InputError(product, "is no product of \(app) in its settings or its purchases\(meant)")
+            }
+        } else if !fold.sold.isEmpty {
+            return
+        }
+        Terminal.remark(
+            "nothing\(product.map { " of \($0)" } ?? "") that counts was bought in \(environment.name); --environment names "
+                + "another")
     }
 }
 

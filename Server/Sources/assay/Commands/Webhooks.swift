@@ -104,12 +104,14 @@ struct ResendEvents: AsyncParsableCommand {
                 return Terminal.write(
                     "assay: \(counted(count, "event is", "events are")) delivered, from \(since) on\n")
             }
-            let number = try event.map { id in
-                guard let number = EventContent.number(inID: id) ?? Int64(id) else {
+            var number: Int64?
+            if let event {
+                // What was given up of a forward has the number of its entry.
+                number = webhook.forward == nil ? try await ledger.event(event, of: app)?.cursor : Int64(event)
+                guard number != nil else {
                     throw InputError(
-                        id, "is not the id of an event; 'assay list webhooks' shows those that were given up")
+                        event, "is not the id of an event; 'assay list webhooks' shows those that were given up")
                 }
-                return number
             }
             let count = try await webhook.change(.resend(event: number), ledger, app)
             Terminal.write("assay: \(counted(count, "event is", "events are")) sent again\n")

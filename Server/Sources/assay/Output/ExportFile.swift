@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseVerification
 import Synchronization
+import UnixSignals
 
 /// The value of a column.
 enum ExportCell {
@@ -33,9 +34,7 @@ enum ExportFormat: String, CaseIterable {
         case .number(let number): return number.map { "\($0)" } ?? ""
         case .flag(let flag): return flag.map { "\($0)" } ?? ""
         case .text(let text):
-            guard var text, let first = text.unicodeScalars.first else { return "" }
-            // A spreadsheet would run it as a formula.
-            if "=+-@\t\r".unicodeScalars.contains(first) { text = "'" + text }
+            let text = guarded(text ?? "")
             guard text.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return text }
             // By scalars: with a combining mark behind it, a quotation mark is another Character.
             var field = "\""
@@ -45,6 +44,20 @@ enum ExportFormat: String, CaseIterable {
             }
             return field + "\""
         }
+    }
+
+    /// The text with an apostrophe before each sign with which a cell begins, invisible characters left out: a
+    /// spreadsheet would run it as a formula. Behind a semicolon or a tab, some begin another cell.
+    private static func guarded(_ text: String) -> String {
+        var (guarded, isStart) = (String.UnicodeScalarView(), true)
+        for scalar in text.unicodeScalars {
+            if isStart, "=+-@＝＋－＠".unicodeScalars.contains(scalar) { guarded.append("'") }
+            isStart =
+                ";\t\r\n".unicodeScalars.contains(scalar)
+                || isStart && (VisibleText.isHidden(scalar) || scalar.properties.isWhitespace)
+            guarded.append(scalar)
+        }
+        return String(guarded)
     }
 
     private static func value(_ cell: ExportCell) -> String {
@@ -77,7 +90,7 @@ final class ExportFile: Sendable {
     private static let bufferBytes = 1 << 16
 
     /// - Parameter name: `nil` for standard output.
-    init(_ name: String?) throws {
+    init(_ name: String?) async throws {
         self.name = name
         guard let name else {
             (temporary, handle) = ("", nil)
@@ -87,9 +100,16 @@ final class ExportFile: Sendable {
         let kind = try? FileManager.default.attributesOfItem(atPath: name)[.type] as? FileAttributeType
         guard kind ?? .typeRegular == .typeRegular else { throw InputError(name, "is no file; leave out --output") }
         // It has the names of customers.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw InputError(name, String(cString: strerror(errno))) }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        Task {
+            for await _ in signals {
+                discard()
+                Foundation.exit(Interruption.status)
+            }
+        }
     }
 
     func write(_ text: String) throws {

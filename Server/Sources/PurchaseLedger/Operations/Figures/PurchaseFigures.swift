@@ -120,6 +120,8 @@ public struct FiguresFold: Sendable {
     public private(set) var total = PurchaseFigures()
     /// For each product, of the whole time.
     public private(set) var products: [String: PurchaseFigures] = [:]
+    /// The products of all rows that count, at any time.
+    public private(set) var sold: Set<String> = []
 
     /// A renewal can begin this much later than the period before ends, in milliseconds.
     private static let gap: Int64 = 300_000
@@ -133,6 +135,7 @@ public struct FiguresFold: Sendable {
     public mutating func add(_ rows: [ExportedPurchase]) {
         let counted = rows.filter(\.counts)
         for row in counted {
+            sold.insert(row.productID)
             note(row.purchasedAt, row.productID) { $0.add(row) }
             note(row.revokedAt, row.productID) { $0.add(.refunds) }
         }
