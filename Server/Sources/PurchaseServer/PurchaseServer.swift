@@ -94,6 +94,8 @@ public struct ServerDependencies: Sendable {
     package var connectionClock = ConnectionClock.system
     /// How long an offer of a realtime answer may take until the message for other customers is shown.
     package var retentionOfferTime = RetentionRoutes.offerTime
+    /// The maximum number of streams of events.
+    package var eventStreams = EventStreams.largest
     /// The time limits of one attempt to reach the App Store.
     package var appStoreLimits = AttemptLimits()
 

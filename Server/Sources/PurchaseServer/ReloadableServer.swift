@@ -69,13 +69,14 @@ final class ReloadableServer: Sendable {
     ///   - clock: the ledger's clock.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     ///   - offerTime: how long an offer of a realtime answer may take.
+    ///   - eventStreams: the maximum number of streams of events.
     ///   - metrics: counts what the server does.
     ///   - traces: remembers the traces of requests.
     ///   - consoleTools: what the program adds to the console.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
         clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
-        metrics: ServerMetrics, traces: RecentTraces, consoleTools: ConsoleTools, logger: Logger
+        eventStreams: Int, metrics: ServerMetrics, traces: RecentTraces, consoleTools: ConsoleTools, logger: Logger
     ) {
         self.consoleTools = consoleTools
         stateDeadlines = ShortDeadlines(uptime: uptime, missed: StateMissLog(logger: logger).note)
@@ -90,7 +91,7 @@ final class ReloadableServer: Sendable {
         self.appStoreClaims = appStoreClaims
         appStoreAccess = appStoreClaims.access
         (self.clock, self.logger) = (clock, logger)
-        streams = EventStreams(logger: logger)
+        streams = EventStreams(limit: eventStreams, uptime: uptime, logger: logger)
         self.ledger = ledger
         self.uptime = uptime
         self.offerTime = offerTime

@@ -22,7 +22,8 @@ public struct StartedServer: Sendable {
         (self.ledger, self.database, self.logger) = (ledger, database, logger)
         let server = ReloadableServer(
             configuration, ledger: ledger, appStoreClaims: appStoreClaims, clock: dependencies.clock,
-            uptime: dependencies.uptime, offerTime: dependencies.retentionOfferTime, metrics: metrics, traces: traces,
+            uptime: dependencies.uptime, offerTime: dependencies.retentionOfferTime,
+            eventStreams: dependencies.eventStreams, metrics: metrics, traces: traces,
             consoleTools: dependencies.console, logger: logger)
         let readings = ServerReadings(
             ledger: ledger, database: database, webhooks: configuration.webhooks, logger: logger

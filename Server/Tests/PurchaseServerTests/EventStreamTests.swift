@@ -164,14 +164,48 @@ struct EventStreamTests {
             #expect(try await self.refusal(world, key: made.text) == "429 rate_limited")
             let id = try #require(APIKeyText(made.text)).id
             #expect(try await world.ledger.perform(RevokeAPIKey(id: id)) != nil)
-            // Keys are remembered for half a second.
-            uptime.advance(seconds: 1)
+            // The streams look the key up with their next sign of life.
+            uptime.advance(seconds: 10)
             return try await group.reduce(into: []) { $0.append($1) }
         }
         _ = try await order(world, "the survivor")
         #expect(try Self.events(try await survivor).map(\.customerID) == ["the survivor"])
         #expect(ends.count == 10 && ends.allSatisfy { $0.hasSuffix("0\r\n\r\n") })
         #expect(try await refusal(world, key: made.text) == "401 key_unknown")
+    }
+
+    @Test("All keys together have a number of streams")
+    func all() async throws {
+        try await PurchaseServerWorld.run(eventStreams: 1) { world in
+            let made = try await world.ledger.perform(CreateAPIKey(app: "example", name: "new", scopes: [.backend]))
+            try await RawConnection.open(port: world.client.port) { connection async throws in
+                try await connection.send(Self.head(world.keys[.backend]))
+                _ = try await connection.read(until: "id: 0")
+                let answer = try await RawConnection.request(port: world.client.port, Self.head(made.text))
+                #expect(answer.hasPrefix("HTTP/1.1 429 ") && answer.contains("at most 1 of all keys"), "\(answer)")
+            }
+        }
+    }
+
+    @Test(
+        "A stream has a sign of life every ten seconds, and outlives the limits of idle connections and slow requests")
+    func signOfLife() async throws {
+        let uptime = TestUptime()
+        try await PurchaseServerWorld.run(uptime: uptime) {
+            ($0.limits.idleSeconds, $0.limits.requestSeconds) = (1, 1)
+        } _: { world in
+            try await RawConnection.open(port: world.client.port) { connection async throws in
+                try await connection.send(Self.head(world.keys[.backend]))
+                _ = try await connection.read(until: "id: 0")
+                for _ in 0..<2 {
+                    try await Task.sleep(for: .milliseconds(1500))
+                    uptime.advance(seconds: 10)
+                    #expect(try await connection.read(until: ":\n\n").hasSuffix("\r\n:\n\n\r\n"))
+                }
+                let order = try await self.order(world)
+                #expect(try Self.events(try await connection.read(until: order)).map(\.orderID) == [order])
+            }
+        }
     }
 
     @Test(

@@ -45,7 +45,7 @@ struct PurchaseServerWorld: Sendable {
 
     /// Runs the body with a server that listens on its own port.
     static func run(
-        busySeconds: Double = 5, uptime: TestUptime = TestUptime(), logger: Logger = silent,
+        busySeconds: Double = 5, uptime: TestUptime = TestUptime(), eventStreams: Int? = nil, logger: Logger = silent,
         _ change: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
     ) async throws {
@@ -64,6 +64,7 @@ struct PurchaseServerWorld: Sendable {
         dependencies.clock = { clock.now }
         dependencies.openDatabase = { _ in database }
         dependencies.uptime = uptime.read
+        if let eventStreams { dependencies.eventStreams = eventStreams }
         dependencies.console.store = "http://localhost:8090"
         // No test depends on the speed of the machine.
         dependencies.retentionOfferTime = .seconds(120)

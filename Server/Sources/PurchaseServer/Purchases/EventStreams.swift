@@ -18,13 +18,15 @@ final class EventStreams: Sendable {
     static let largestOfKey = 10
     /// Less than 40 KB each.
     static let largest = 2_000
-    /// The time between two signs of life, at which the key is looked up again.
-    private static let beat = Duration.seconds(10)
+    /// The seconds between two signs of life, at which the key is looked up again.
+    private static let beat = 10.0
     /// The time between two looks for new events.
     private static let tick = Duration.milliseconds(200)
     /// The events that a reader keeps, about a kilobyte each, and those of a page.
     private static let (kept, page) = (1024, 256)
 
+    private let limit: Int
+    private let uptime: @Sendable () -> Double
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -81,7 +83,12 @@ final class EventStreams: Sendable {
         }
     }
 
-    init(logger: Logger) { self.logger = logger }
+    /// - Parameters:
+    ///   - limit: the maximum number of all streams.
+    ///   - uptime: seconds since any moment, never going back.
+    init(limit: Int, uptime: @escaping @Sendable () -> Double, logger: Logger) {
+        (self.limit, self.uptime, self.logger) = (limit, uptime, logger)
+    }
 
     /// The number of open streams.
     var count: Int { state.withLock { $0.ofKeys.values.reduce(0, +) } }
@@ -117,11 +124,11 @@ final class EventStreams: Sendable {
     private func place(_ key: String) throws(Problem) -> Place {
         let (problem, generation) = state.withLock { state -> (Problem?, Int) in
             let (ofKey, all) = (state.ofKeys[key, default: 0], state.ofKeys.values.reduce(0, +))
-            guard ofKey < Self.largestOfKey, all < Self.largest else {
+            guard ofKey < Self.largestOfKey, all < limit else {
                 let isOfKey = ofKey >= Self.largestOfKey
                 let problem = Problem(
                     .tooManyRequests, "rate_limited", "Too many streams of events are open.",
-                    expected: isOfKey ? "at most \(Self.largestOfKey) of a key" : "at most \(Self.largest) of all keys",
+                    expected: isOfKey ? "at most \(Self.largestOfKey) of a key" : "at most \(limit) of all keys",
                     found: "\(isOfKey ? ofKey : all)", retryAfter: 10)
                 return (problem, state.generation)
             }
@@ -144,8 +151,7 @@ final class EventStreams: Sendable {
         let id = join(app, continuation, place.generation, begin.newest, ledger)
         defer { leave(app, id) }
         try await withGracefulShutdownHandler {
-            let clock = ContinuousClock()
-            var (position, beats, checked) = (begin.cursor, 0, clock.now)
+            var (position, beats, checked) = (begin.cursor, 0, uptime())
             // An id without data is remembered by the client, and causes no event.
             try await writer.write(ByteBuffer(string: begin.id.map { "id: \($0)\n\n" } ?? ":\n\n"))
             continuation.yield()
@@ -155,14 +161,14 @@ final class EventStreams: Sendable {
                         try await writer.write(event.text)
                         // A client that reads slowly, or the whole history, takes long.
                         guard isOpen(app, id) else { break events }
-                        guard clock.now - checked >= Self.beat else { continue }
-                        checked = clock.now
+                        guard uptime() - checked >= Self.beat else { continue }
+                        checked = uptime()
                         guard try await caller.isValid() else { break events }
                     }
                 }
                 let now = state.withLock { $0.readers[app]?.beats ?? 0 }
                 guard now != beats else { continue }
-                (beats, checked) = (now, clock.now)
+                (beats, checked) = (now, uptime())
                 guard try await caller.isValid() else { break }
                 try await writer.write(ByteBuffer(string: ":\n\n"))
             }
@@ -214,7 +220,8 @@ final class EventStreams: Sendable {
             state.readers[app, default: Reader(id: id, begin: newest, end: newest)].streams[id] = stream
             return (id, isFirst)
         }
-        if started { Task { await read(app, id, ledger) } }
+        let begin = uptime()
+        if started { Task { await read(app, id, from: begin, ledger) } }
         return id
     }
 
@@ -227,15 +234,14 @@ final class EventStreams: Sendable {
 
     /// Reads until the last stream has left. An error ends all of them: their clients connect again, and get its
     /// status.
-    private func read(_ app: String, _ id: UInt64, _ ledger: TimedLedger) async {
-        let clock = ContinuousClock()
-        var nextBeat = clock.now + Self.beat
+    private func read(_ app: String, _ id: UInt64, from begin: Double, _ ledger: TimedLedger) async {
+        var lastBeat = begin
         do {
             while let end = state.withLock({ $0.readers[app].flatMap { $0.id == id ? $0.end : nil } }) {
                 let page = try await ledger.answer(EventSearch(app: app, after: end, limit: Self.page))
                 let events = try page.entries.map { try StreamedEvent($0) }
-                let isBeat = clock.now >= nextBeat
-                if isBeat { nextBeat = clock.now + Self.beat }
+                let isBeat = uptime() - lastBeat >= Self.beat
+                if isBeat { lastBeat = uptime() }
                 if isBeat || !events.isEmpty { publish(events, upTo: page.end ?? end, isBeat, app, id) }
                 if page.next == nil { try await Task.sleep(for: Self.tick) }
             }

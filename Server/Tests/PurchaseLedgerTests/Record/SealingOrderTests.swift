@@ -17,6 +17,8 @@ struct SealingOrderTests {
             _ = try await world.order()
             _ = try await sealing.round()
             let sealed = try await Self.number(Self.sealedUpTo, world)
+            let newest = EventPosition(app: "example", id: nil)
+            let before = try await world.ledger.answer(newest).newest
             gate.arm()
             async let late = servers[0].order("late")
             try await gate.reached()
@@ -24,9 +26,14 @@ struct SealingOrderTests {
             _ = try await servers[1].order("early")
             #expect(try await sealing.round().sealed == 0)
             #expect(try await Self.number(Self.sealedUpTo, world) == sealed)
+            // Nor is it in a list or a stream of events, whose readers would miss the lower one.
+            #expect(try await world.ledger.answer(newest).newest == before)
+            #expect(try await world.ledger.answer(EventSearch(app: "example", after: before)).entries.isEmpty)
             gate.open()
             _ = try await late
             #expect(try await sealing.round().sealed == 2)
+            let since = try await world.ledger.answer(EventSearch(app: "example", after: before)).entries
+            #expect(since.map(\.content.customerID) == ["late", "early"])
             try await Self.requireOrder(world)
             #expect(try await Self.number("SELECT count(*) FROM journal", world) == Self.number(Self.size, world))
         }
