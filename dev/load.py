@@ -49,6 +49,7 @@ SCENARIOS = [
     ("flood", "genuine notifications beside forged ones", scenario("measure", "flood"), {"seconds": 20.0, "limit": 0.0}),
     ("merges", "claims beside merges of customers, and a merge of many purchases", scenario("measure", "merges"),
      {"seconds": 20.0, "purchases": 50_000}),
+    ("streams", "memory of a server with open streams of events", scenario("measure", "streams"), {"count": 1000, "limit": 40.0}),
     ("realtime", "realtime requests of the Retention Messaging API", scenario("measure", "realtime"),
      {"rate": 200.0, "seconds": 20.0, "limit": 0.0}),
     ("numbers", "imports of numbers alone, killed and run again", scenario("measure", "numbers"), {"count": 1000, "raised": 100_000}),

