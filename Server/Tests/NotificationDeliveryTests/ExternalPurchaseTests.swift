@@ -215,14 +215,103 @@ struct ExternalPurchaseTests {
             let asked = try #require(try await desk.events("external_purchase_token_due").first)
             #expect(asked["external_purchase_id"] as? String == "token-1")
             #expect(asked["reason"] as? String == "ACTIVE_TOKEN_REMINDER", "\(asked)")
-            try await desk.control("clock", ["advance": "P1D"])
+            // It goes on, so nothing is reported before its end.
+            #expect(asked["until"] as? String == "2026-02-10T12:00:00Z", "\(asked)")
+            try await desk.control("clock", ["advance": "P2D"])
+            #expect(try await desk.settled("token-1", ["open"]).status == nil)
+            try await desk.control("clock", ["advance": "P8D"])
             #expect(try await desk.settled("token-1", ["reported"]).status == "UNRECOGNIZED_TOKEN")
             // What was reported without line items can get some later, and is not reported as empty again.
-            try await desk.notify("UNREPORTED", of: "token-1")
+            for subtype in ["UNREPORTED", "ACTIVE_TOKEN_REMINDER"] { try await desk.notify(subtype, of: "token-1") }
             _ = try await desk.items([Item(id: "late", amount: 1_000).once], of: "token-1")
             let settled = try await desk.settled("token-1", ["reported"])
             #expect(settled.status == "LINE_ITEM")
             #expect(try await desk.reports().count == 2)
+            #expect(try await desk.events("external_purchase_token_due").count == 1, "Apple has everything")
+        }
+    }
+
+    @Test("A backend has a day for a token that ended before it was known; what the app reported itself is settled")
+    func ended() async throws {
+        try await Desk.run { desk in
+            let old = Desk.token(of: "token-1", created: 1_764_547_200_000)
+            _ = try await desk.ask(.post, "/v1/external-purchases", ["token": old])
+            #expect(try await desk.settled("token-1", ["open"]).dueAt == "2026-02-01T12:00:00Z")
+            _ = try await desk.items([Item(id: "a", amount: 1_000).once], of: "token-1")
+            #expect(try await desk.settled("token-1").status == "LINE_ITEM")
+            #expect(try await desk.reports().count == 1)
+            try await desk.report(Item(id: "own", amount: 1_000).once, of: "token-2")
+            try await desk.notify("CREATED", of: "token-2", expires: "2026-01-10T12:00:00Z")
+            try await desk.notify("CREATED", of: "token-3", expires: "2026-01-10T12:00:00Z")
+            for id in ["token-2", "token-3"] { try await desk.settled(id, ["open"]) }
+            try await desk.control("clock", ["advance": "P2D"])
+            #expect(try await desk.settled("token-2", ["reported"]).status == "LINE_ITEM")
+            #expect(try await desk.settled("token-3", ["reported"]).status == "UNRECOGNIZED_TOKEN")
+            #expect(try await desk.events("external_purchase_token_overdue").isEmpty)
+        }
+    }
+
+    @Test("A duplicate is reported at once, also after it was reported as unknown, and never after line items")
+    func duplicates() async throws {
+        try await Desk.run { desk in
+            func state(_ id: String, isDuplicate: Bool = true) async throws {
+                let token = Desk.token(of: id, type: "SERVICES", ends: 1_772_280_000_000)
+                _ = try await desk.ask(.post, "/v1/external-purchases", ["token": token, "duplicate": isDuplicate])
+            }
+            try await state("token-1")
+            #expect(try await desk.settled("token-1").status == "DUPLICATE_TOKEN")
+            try await desk.notify("UNREPORTED", of: "token-2")
+            try await desk.settled("token-2", ["open"])
+            try await desk.control("clock", ["advance": "P1D"])
+            #expect(try await desk.settled("token-2").status == "UNRECOGNIZED_TOKEN")
+            try await state("token-2")
+            try await desk.wait { try await desk.settled("token-2").status == "DUPLICATE_TOKEN" }
+            try await state("token-3", isDuplicate: false)
+            _ = try await desk.items([Item(id: "a", amount: 1_000).once], of: "token-3")
+            #expect(try await desk.settled("token-3").status == "LINE_ITEM")
+            try await state("token-3")
+            try await desk.control("clock", ["advance": "P60D"])
+            #expect(try await desk.settled("token-3").status == "LINE_ITEM")
+            #expect(try await desk.reports().count == 4)
+            for type in [nil, "LINK_OUT", "IN_APP"] {
+                let token = Desk.token(of: "token-4", type: type)
+                let text = try await desk.refusal("/v1/external-purchases", ["token": token, "duplicate": true])
+                #expect(text.contains("\"field_malformed\"") && text.contains("ACQUISITION"), "\(text)")
+            }
+        }
+    }
+
+    @Test(
+        "A renewal names its start, an amount in another currency its rate, and what was withdrawn is told or never was"
+    )
+    func withdrawn() async throws {
+        try await Desk.run { desk in
+            _ = try await desk.state("token-1")
+            func said(_ item: [String: Any], _ more: [String: Any]) -> [String: Any] { item.merging(more) { $1 } }
+            let withdrawal: [String: Any] = ["restatement": true, "erroneouslySubmitted": true]
+            let start = Item(id: "start", amount: 5_000).start
+            let renewal = said(
+                Item(id: "renewal", amount: 5_000).start,
+                ["subscriptionEvent": "RENEWAL", "referenceLineItemId": "start", "subscriptionDaysOfPaidService": 28])
+            let dollars = said(
+                Item(id: "dollars", amount: 900).once, ["pricingCurrency": "USD", "exchangeRate": 0.92])
+            let refund = Item(id: "refund", amount: 500).refund(of: "start")
+            _ = try await desk.items([refund, renewal, dollars, start], of: "token-1")
+            #expect(try await desk.settled("token-1").status == "LINE_ITEM")
+            // What refers to a sale is withdrawn before the sale.
+            _ = try await desk.items([start, renewal, refund].map { said($0, withdrawal) }, of: "token-1")
+            #expect(try await desk.settled("token-1").lineItems?.allSatisfy(\.reported) == true)
+            _ = try await desk.items([said(start, ["restatement": true])], of: "token-1")
+            #expect(try await desk.settled("token-1").lineItems?.allSatisfy(\.reported) == true)
+            let reports = try await desk.reports().compactMap { $0["lineItems"] as? [[String: Any]] }
+            let orders = reports.map { $0.compactMap { $0["lineItemId"] as? String } }
+            #expect(
+                Set(orders) == [["dollars", "start", "renewal", "refund"], ["refund", "renewal", "start"], ["start"]])
+            let sent = reports.flatMap(\.self)
+            #expect(sent.first { $0["lineItemId"] as? String == "dollars" }?["exchangeRate"] as? Double == 0.92)
+            #expect(
+                sent.first { $0["lineItemId"] as? String == "renewal" }?["referenceLineItemId"] as? String == "start")
+            #expect(sent.count { $0["erroneouslySubmitted"] as? Bool == true } == 3)
         }
     }
 
@@ -325,9 +414,13 @@ private struct Seeded {
 
 extension Desk {
     fileprivate static func token(
-        of id: String, bundleID: String = DeliveredWorld.bundleID, created: Int64 = 1_769_860_800_000
+        of id: String, bundleID: String = DeliveredWorld.bundleID, created: Int64 = 1_769_860_800_000,
+        type: String? = nil, ends: Int64? = nil
     ) -> String {
-        let json = #"{"bundleId":"\#(bundleID)","externalPurchaseId":"\#(id)","tokenCreationDate":\#(created)}"#
+        let more =
+            (type.map { #","tokenType":"\#($0)""# } ?? "") + (ends.map { #","tokenExpirationDate":\#($0)"# } ?? "")
+        let json =
+            #"{"bundleId":"\#(bundleID)","externalPurchaseId":"\#(id)","tokenCreationDate":\#(created)\#(more)}"#
         return Data(json.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }

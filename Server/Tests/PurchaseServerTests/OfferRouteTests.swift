@@ -153,6 +153,20 @@ struct OfferRouteTests {
                 try await offers() == [
                     "introductory - false introductory_offer_used", "promotional back true subscribed",
                 ])
+            world.clock.advance(days: 31)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 61, status: 2) {
+                ($0.autoRenewStatus, $0.expirationIntent, $0.eligibleWinBackOfferIDs) = (0, 1, ["come"])
+            }
+            #expect(try await offers().last == "win_back come true signed")
+            // A period without renewal info may have been bought with that offer.
+            let period = try PurchaseServerWorld.signed("9004", product: Self.monthly) {
+                ($0.originalTransactionID, $0.type) = ("9001", .autoRenewableSubscription)
+                ($0.purchaseDate, $0.expiresDate) = (DropInWorld.date(62), DropInWorld.date(92))
+                ($0.signedDate, $0.originalPurchaseDate) = (DropInWorld.date(62), DropInWorld.date(0))
+            }
+            #expect(try await world.send(.post, "/v1/purchases", period.claim(), as: .client).status == 200)
+            world.clock.advance(days: 31)
+            #expect(try await offers().last == "promotional back true former_subscriber")
         }
     }
 
@@ -187,6 +201,10 @@ struct OfferRouteTests {
                     ["gold subscribed", "gold back offer_not_for_customer", "news subscribed"]
                 ),
             ]
+        let named = CustomerOffer.all(
+            rules, products: ["news"], groups: ["news": "b"], subscriptions: [subscription("gold", "a", active: true)],
+            audience: .subscribers, signed: [:], at: now)
+        #expect(named.map(\.reason) == [.neverSubscribed], "the settings say that it is of another group")
         for item in cases {
             let offers = CustomerOffer.all(
                 rules, products: ["gold", "news"], subscriptions: item.had, audience: item.audience,

@@ -116,8 +116,15 @@ struct RateLimitTests {
             try JSONEncoder().encode(try PurchaseServerWorld.purchase(receipt: forged)),
             try JSONEncoder().encode(try PurchaseServerWorld.purchase())
         )
+        func signed(_ fault: SignedPayloadFault?) throws -> Data {
+            let template = DropInWorld.signed(1) { $0.environment = "Sandbox" }
+            let text = String(decoding: try MintedWorld.mint(template, fault: fault), as: UTF8.self)
+            return try JSONEncoder().encode(VerifyReceiptRequest(receiptData: text))
+        }
         for (path, bad, genuine, scope) in [
-            ("/sandbox/verifyReceipt", rejected, accepted, nil), ("/v1/purchases", claim, good, APIKeyScope.client),
+            ("/sandbox/verifyReceipt", rejected, accepted, nil),
+            ("/sandbox/verifyReceipt", try signed(.wrongRoot), try signed(nil), nil),
+            ("/v1/purchases", claim, good, APIKeyScope.client),
             ("/v1/purchases", claim, good, .backend),
         ] {
             try await PurchaseServerWorld.run { configuration in

@@ -12,6 +12,8 @@ public struct AppStoreErrorNumber: OpenValue {
     public static let paginationTokenExpired = Self(rawValue: 4_000_017)
     /// Of the External Purchase Server API: a value was submitted before.
     public static let duplicateValue = Self(rawValue: 1)
+    /// Of the External Purchase Server API: the token was reported with line items before.
+    public static let lineItemStatusRegression = Self(rawValue: 8)
     /// Of the External Purchase Server API: another report with the same data is being taken.
     public static let simultaneousSubmission = Self(rawValue: 26)
     /// Of the External Purchase Server API: the report, or what a member refers to, is not known.

@@ -56,9 +56,9 @@ extension InAppPurchaseContent where Trust == VerifiedContent {
 
 extension PurchaseOffer {
     /// The offer of a receipt, from its flags and its identifier. Offer codes also have an identifier, so it does not
-    /// determine the type.
+    /// determine the type, but a trial with one is no introductory offer.
     package init?(isTrial: Bool?, isIntroductory: Bool?, identifier: ExactText?) {
-        let isIntroduction = isTrial == true || isIntroductory == true
+        let isIntroduction = isIntroductory == true || isTrial == true && identifier == nil
         self.init(
             type: isIntroduction ? 1 : nil, identifier: identifier, discountType: isTrial == true ? "FREE_TRIAL" : nil)
     }

@@ -58,16 +58,18 @@ public struct CustomerOffer: Sendable, Equatable {
     /// - Parameters:
     ///   - rules: the settings of the app about offers.
     ///   - products: its auto-renewable products.
+    ///   - groups: their subscription groups, as far as the settings name them.
     ///   - audience: what the customer is when an offer is signed.
     ///   - signed: when promotional offers were signed for the customer, by their ids, and under an empty id when the
     ///     introductory one was.
     package static func all(
-        _ rules: OfferRules, products: [String], subscriptions: [Subscription], audience: OfferAudience,
-        signed: [String: [Timestamp]], at now: Timestamp
+        _ rules: OfferRules, products: [String], groups named: [String: ExactText] = [:],
+        subscriptions: [Subscription], audience: OfferAudience, signed: [String: [Timestamp]], at now: Timestamp
     ) -> [CustomerOffer] {
         var offers: [CustomerOffer] = []
         for product in products {
-            let groups = subscriptions.filter { $0.productID.isSame(as: product) }.map(\.groupID)
+            var groups = subscriptions.filter { $0.productID.isSame(as: product) }.map(\.groupID)
+            if groups.isEmpty, let group = named[product] { groups = [group] }
             let related = subscriptions.filter { one in
                 one.groupID == nil || groups.isEmpty || groups.contains { $0 == nil || $0 == one.groupID }
             }
@@ -99,8 +101,9 @@ public struct CustomerOffer: Sendable, Equatable {
                     .promotional, id, rule, refusal: standing == .neverSubscribed ? .neverSubscribed : nil,
                     or: standing)
             }
+            var offered: Set<String> = []
             for one in subscriptions where one.productID.isSame(as: product) {
-                for id in one.winBack {
+                for id in one.winBack where offered.insert(id).inserted {
                     add(.winBack, id, nil, refusal: standing == .subscribed ? .subscribed : nil, or: .signed)
                 }
             }

@@ -90,9 +90,14 @@ public struct RegisteredProduct: Sendable, Hashable {
     public var duration: PassDuration?
     /// The named entitlements that the product gives, such as `pro`.
     public var entitlements: [String]
+    /// The subscription group of an auto-renewable product (Apple, "subscriptionGroupIdentifier").
+    public var group: ExactText?
 
     /// Creates a product.
-    public init(kind: ProductKind, duration: PassDuration? = nil, entitlements: [String] = []) {
+    public init(
+        kind: ProductKind, duration: PassDuration? = nil, entitlements: [String] = [], group: ExactText? = nil
+    ) {
+        self.group = group
         self.kind = kind
         self.duration = duration
         self.entitlements = entitlements

@@ -30,6 +30,7 @@ struct RecordedSettings: Codable {
         var kind: String
         var duration: String?
         var entitlements: [String]
+        var group: String?
     }
 }
 
@@ -41,7 +42,8 @@ extension RegisteredApp {
             versions: versions.sorted(),
             products: products.mapValues {
                 RecordedSettings.Product(
-                    kind: $0.kind.rawValue, duration: $0.duration?.description, entitlements: $0.entitlements)
+                    kind: $0.kind.rawValue, duration: $0.duration?.description, entitlements: $0.entitlements,
+                    group: $0.group?.string)
             },
             transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
             refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
@@ -76,7 +78,7 @@ extension RegisteredApp {
             ProductKind(rawValue: product.kind).map {
                 RegisteredProduct(
                     kind: $0, duration: product.duration.flatMap { PassDuration($0) },
-                    entitlements: product.entitlements)
+                    entitlements: product.entitlements, group: product.group.map { ExactText($0) })
             }
         }
         transfer = TransferPolicy(rawValue: settings.transfer) ?? .deny

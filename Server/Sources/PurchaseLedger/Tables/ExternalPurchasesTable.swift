@@ -76,7 +76,8 @@ struct ExternalPurchaseRow: TableRow {
     /// Whether the app's backend stated it.
     var isStated = false
     var isDuplicate = false
-    /// When a report that it has no line items is due; it counts until Apple accepted any report.
+    /// When a report that it has no line items is due; it counts until Apple accepted any report, and then for one that
+    /// is found to be a duplicate.
     var tokenDueAt: Timestamp?
     /// Since when line items wait for a report.
     var itemsSince: Timestamp?
@@ -133,7 +134,8 @@ struct ExternalPurchaseRow: TableRow {
 
     /// When Apple is to be told something; `nil` if it knows everything.
     var dueAt: Timestamp? {
-        let token = status == nil ? tokenDueAt : nil
+        let isTold = status.map { $0 == .lineItems || $0 == .duplicate || !isDuplicate } ?? false
+        let token = isTold ? nil : tokenDueAt
         return [token, itemsSince].compactMap(\.self).min()
     }
 

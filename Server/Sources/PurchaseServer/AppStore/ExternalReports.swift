@@ -66,6 +66,11 @@ struct ExternalReports: Sendable {
                 try await record(known)
                 return nil
             }
+            if error.number == .lineItemStatusRegression, due.lineItems.isEmpty {
+                // The app reported it before it had this server.
+                try await record(.accepted(requestID: request, .lineItems, []))
+                return nil
+            }
             func items(_ number: AppStoreErrorNumber) -> [String] {
                 error.flaws.filter { $0.number == number && $0.field == "lineItemId" }.map(\.lineItemID)
             }

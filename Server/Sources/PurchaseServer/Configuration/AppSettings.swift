@@ -227,6 +227,7 @@ struct ProductSettings: Sendable {
     private var kind: ProductKind?
     private var duration: PassDuration?
     private var entitlements: [String] = []
+    private var group = ""
 
     static let table: [Setting<ProductSettings>] = [
         Setting(
@@ -247,6 +248,7 @@ struct ProductSettings: Sendable {
                     "Give it a short name: entitlements: [pro]")
             }
         },
+        Setting("group", "none", "The id of its subscription group, by which offers are judged", \.group, .text),
     ]
 
     /// Reads a product; `nil` if its kind is not known.
@@ -279,7 +281,8 @@ struct ProductSettings: Sendable {
                 .conflict)
         }
         return RegisteredProduct(
-            kind: kind, duration: kind == .nonRenewing ? product.duration : nil, entitlements: product.entitlements)
+            kind: kind, duration: kind == .nonRenewing ? product.duration : nil, entitlements: product.entitlements,
+            group: product.group.isEmpty ? nil : ExactText(product.group))
     }
 }
 

@@ -6,7 +6,7 @@ public struct ExternalPurchaseMessage: Codable, Sendable, Equatable {
     public var externalPurchaseID: String
     /// `Sandbox` if the id begins with `SANDBOX`, otherwise `Production`.
     public var environment: EnvironmentName
-    /// `ACQUISITION` or `SERVICES`; only of tokens for custom links.
+    /// `ACQUISITION` or `SERVICES`, `IN_APP` or `LINK_OUT` (StoreKit, `token(for:)`); only of tokens for custom links.
     public var tokenType: String?
     public var createdAt: String?
     /// Only of tokens for custom links.
@@ -125,8 +125,9 @@ extension ExternalPurchaseRequest: RequestMessage {
             return
         }
         token = read
-        if isDuplicate, read.tokenType == nil {
-            members.refuse(CodingKeys.duplicate, "false for a token without tokenType")
+        // Apple, "DuplicateTokenStatusNotAllowedError".
+        if isDuplicate, !["ACQUISITION", "SERVICES"].contains(read.tokenType) {
+            members.refuse(CodingKeys.duplicate, "false unless tokenType is ACQUISITION or SERVICES")
         }
     }
 }

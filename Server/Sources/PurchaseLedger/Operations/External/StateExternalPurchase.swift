@@ -110,6 +110,8 @@ struct ExternalStatedDetails: LedgerInput {
         if let token {
             row.add(token, at: now)
             (row.isStated, row.isDuplicate) = (true, isDuplicate ?? false)
+            // Another token has what is sold.
+            if row.isDuplicate { row.tokenDueAt = now }
         }
         for (index, item) in (lineItems ?? []).enumerated() {
             var written =
@@ -135,14 +137,17 @@ extension ExternalPurchaseRow {
             environment: try write.transaction.environments.keyToWrite(of: environment), externalID: token.id)
     }
 
-    /// Adds what is not known of a token. Without a report it is due when it ends, or a day before Apple asks.
+    /// Adds what is not known of a token. Without a report it is due when it ends, or a day before Apple asks, but not
+    /// before its backend had a day to state line items.
     mutating func add(_ token: ExternalPurchase, at now: Timestamp) {
         (bundleID, tokenType) = (bundleID ?? token.bundleID, tokenType ?? token.tokenType)
         createdAt = createdAt ?? token.createdAt.map { Timestamp(millisecondsSince1970: $0) }
         expiresAt = expiresAt ?? token.expiresAt.map { Timestamp(millisecondsSince1970: $0) }
         tokenDueAt =
-            tokenDueAt ?? expiresAt
-            ?? (createdAt ?? now).adding(milliseconds: ExternalPurchase.reportedAfter, times: 1)
+            tokenDueAt
+            ?? max(
+                expiresAt ?? (createdAt ?? now).adding(milliseconds: ExternalPurchase.reportedAfter, times: 1),
+                now.adding(milliseconds: ExternalPurchase.answeredAfter, times: 1))
     }
 
     mutating func noteItems(_ table: ExternalPurchasesTable, at now: Timestamp) throws(LedgerStorageError) {
@@ -155,20 +160,19 @@ extension NotificationEvents {
     func writeExternalPurchase(_ token: ExternalPurchase, _ details: NotificationDetails, _ write: EntryWrite) throws {
         let table = ExternalPurchasesTable(connection: transaction.connection)
         var row = try table.row(token.id, appKey: app.key) ?? ExternalPurchaseRow(first: token, write)
-        let isAsked = [NotificationSubtype.unreported, .activeTokenReminder].contains {
-            $0.rawValue.isSame(as: details.subtype)
-        }
-        if isAsked {
+        func isOf(_ subtype: NotificationSubtype) -> Bool { subtype.rawValue.isSame(as: details.subtype) }
+        if isOf(.unreported) {
             // Apple asks after the time at which an unknown token would have been due.
             let due = transaction.now.adding(milliseconds: ExternalPurchase.answeredAfter, times: 1)
             row.tokenDueAt = min(row.tokenDueAt ?? due, due)
-            row.add(token, at: transaction.now)
+        }
+        row.add(token, at: transaction.now)
+        // Apple reminds of a token each month, also of one of which it has everything.
+        if row.dueAt != nil, isOf(.unreported) || isOf(.activeTokenReminder) {
             var event = LedgerEvents(transaction, app: app, entry: entry).event(.externalPurchaseTokenDue)
             (event.environment, event.figures.submission) = (row.environment, row.externalID)
             (event.figures.reason, event.figures.until) = (details.subtype, row.dueAt)
             try transaction.tell(event, to: nil)
-        } else {
-            row.add(token, at: transaction.now)
         }
         try table.write(row, at: transaction.now)
     }

@@ -43,7 +43,8 @@ public struct OffersOfCustomer: LedgerQuery {
         var products = Set(app.settings.products.filter { $0.value.kind == .autoRenewable }.map { ExactText($0.key) })
         products.formUnion(subscriptions.map { ExactText($0.productID) })
         let offers = CustomerOffer.all(
-            rules, products: products.sorted().map(\.string), subscriptions: subscriptions,
+            rules, products: products.sorted().map(\.string),
+            groups: app.settings.products.compactMapValues(\.group), subscriptions: subscriptions,
             audience: OfferAudience(of: owned), signed: signed, at: reader.now)
         return Answer(offers: offers, mergedInto: customer?.survivor(of: customerID))
     }
@@ -59,7 +60,8 @@ public struct OffersOfCustomer: LedgerQuery {
         let rows = Dictionary(grouping: try reader.transactions.rows(ofOriginals: Array(originals)), by: \.originalKey)
         var subscriptions: [CustomerOffer.Subscription] = []
         // The newest product of each subscription, by what its renewal info is stored under.
-        var (newest, renewals): ([Int64: [ExactText: Int]], [Int64: [ExactText: RenewalKey]]) = ([:], [:])
+        var newest: [Int64: [ExactText: (place: Int, start: Timestamp)]] = [:]
+        var renewals: [Int64: [ExactText: RenewalKey]] = [:]
         for key in originals {
             var found: [ExactText: CustomerOffer.Subscription] = [:]
             var latest: (facts: ObservedTransaction, product: ExactText, environment: Int64)?
@@ -73,9 +75,10 @@ public struct OffersOfCustomer: LedgerQuery {
                 var one =
                     found[product]
                     ?? CustomerOffer.Subscription(
-                        productID: product.string, groupID: nil, isActive: active.contains(key),
+                        productID: product.string, groupID: app.settings.product(product.string)?.group,
+                        isActive: active.contains(key),
                         hadIntroductory: false)
-                one.groupID = one.groupID ?? facts.subscriptionGroupID
+                one.groupID = facts.subscriptionGroupID ?? one.groupID
                 one.hadIntroductory = one.hadIntroductory || facts.offer?.isIntroductory == true
                 found[product] = one
                 let start = facts.purchaseDate ?? .epoch
@@ -86,7 +89,9 @@ public struct OffersOfCustomer: LedgerQuery {
             for (product, one) in found.sorted(by: { $0.key < $1.key }) {
                 if let latest, latest.product == product {
                     let renewal = latest.facts.renewal
-                    newest[latest.environment, default: [:]][renewal.originalTransactionID] = subscriptions.count
+                    newest[latest.environment, default: [:]][renewal.originalTransactionID] = (
+                        subscriptions.count, latest.facts.purchaseDate ?? .epoch
+                    )
                     renewals[latest.environment, default: [:]][renewal.originalTransactionID] = renewal
                 }
                 subscriptions.append(one)
@@ -96,8 +101,10 @@ public struct OffersOfCustomer: LedgerQuery {
             for (id, news) in try RenewalsTable(connection: reader.connection).news(
                 of: keys, environment: environment)
             {
-                guard let place = newest[environment]?[id], let renewal = news.renewal else { continue }
-                subscriptions[place].winBack = Self.winBack(renewal.info.otherClaims)
+                // What was signed before the latest period can be an offer that they took with it.
+                guard let latest = newest[environment]?[id], let renewal = news.renewal, renewal.stamp >= latest.start
+                else { continue }
+                subscriptions[latest.place].winBack = Self.winBack(renewal.info.otherClaims)
             }
         }
         return subscriptions
