@@ -78,8 +78,7 @@ public struct SimulatedStore: Sendable {
         return data
     }
 
-    /// A cancelled task waits for its answer: on Linux, `URLSession.data(for:)` can deadlock when its task is cancelled
-    /// while the answer arrives.
+    /// A cancelled task waits for its answer: on Linux, cancelling `URLSession.data(for:)` can deadlock.
     private static func answer(_ request: URLRequest) async throws -> (Data, Int) {
         try await withCheckedThrowingContinuation { continuation in
             URLSession.shared.dataTask(with: request) { data, response, error in

@@ -10,12 +10,8 @@ public struct SimulatorDevice: DeviceIdentity {
     public func receiptIdentifiers() async -> [DeviceIdentifier] { [await deviceVerificationID()].compactMap(\.self) }
 
     public func deviceVerificationID() async -> DeviceIdentifier? {
-        do {
-            return DeviceIdentifier(try await store.get(StoreAnswers.Device.self, "app/device").deviceId)
-        } catch {
-            // Unknown while the store does not answer, as before the first unlock of a device.
-            return nil
-        }
+        // Unknown while the store does not answer, as before the first unlock of a device.
+        (try? await store.get(StoreAnswers.Device.self, "app/device")).flatMap { DeviceIdentifier($0.deviceId) }
     }
 }
 

@@ -89,12 +89,8 @@ public struct SimulatorQueue: PaymentQueue {
     }
 
     public func environment() async -> String? {
-        do {
-            return try await store.get(StoreAnswers.Device.self, "app/device").environment.capitalized
-        } catch {
-            // Unknown while the store does not answer, as on a device without a network.
-            return nil
-        }
+        // Unknown while the store does not answer, as on a device without a network.
+        try? await store.get(StoreAnswers.Device.self, "app/device").environment.capitalized
     }
 
     public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
@@ -113,10 +109,9 @@ public struct SimulatorQueue: PaymentQueue {
             case .winBack(let id): ("win-back", id)
             }
         guard let found = offers.first(where: { $0.kind == kind && (id == nil || $0.offerId == id) }) else {
-            let known = offers.map { "\($0.kind) \($0.offerId)" }.joined(separator: ", ")
             throw PurchaseError(
                 .queueFailed, expected: "a \(kind) offer \(id ?? "") of \(productID)",
-                found: known.isEmpty ? "a product without offers" : known)
+                found: "the offers \(offers.map { "\($0.kind) \($0.offerId)" })")
         }
         return found.offerId
     }

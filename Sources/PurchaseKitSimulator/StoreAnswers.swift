@@ -83,8 +83,7 @@ enum StoreAnswers {
                 offers: (subscription?.offers ?? []).compactMap { offer($0) })
         }
 
-        /// An offer as a shop shows it. The store decides who is eligible when somebody buys. Offer codes are redeemed
-        /// outside the app, so no shop shows them.
+        /// An offer as a shop shows it. The store decides who is eligible when somebody buys.
         private func offer(_ offer: Offer) -> PurchaseProductOffer? {
             let kinds: [String: PurchaseProductOffer.Kind] = [
                 "introductory": .introductory, "promotional": .promotional, "win-back": .winBack,
@@ -110,25 +109,17 @@ enum StoreAnswers {
         }
 
         private var productKind: PurchaseProductKind? {
-            switch kind {
-            case "consumable": .consumable
-            case "non-consumable": .nonConsumable
-            case "non-renewing": .nonRenewingSubscription
-            case "auto-renewable": .autoRenewableSubscription
-            default: nil
-            }
+            [
+                "consumable": .consumable, "non-consumable": .nonConsumable, "non-renewing": .nonRenewingSubscription,
+                "auto-renewable": .autoRenewableSubscription,
+            ][kind]
         }
 
         /// An ISO 8601 duration of one unit, such as `P1M`.
         private static func period(_ text: String) -> PurchasePeriod? {
+            let units: [Character?: PurchasePeriod.Unit] = ["D": .day, "W": .week, "M": .month, "Y": .year]
             guard text.hasPrefix("P"), let count = Int(text.dropFirst().dropLast()) else { return nil }
-            switch text.last {
-            case "D": return PurchasePeriod(count, .day)
-            case "W": return PurchasePeriod(count, .week)
-            case "M": return PurchasePeriod(count, .month)
-            case "Y": return PurchasePeriod(count, .year)
-            default: return nil
-            }
+            return units[text.last].map { PurchasePeriod(count, $0) }
         }
     }
 

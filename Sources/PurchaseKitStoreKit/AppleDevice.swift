@@ -78,8 +78,13 @@
             ///   - server: the purchase server; without one, the device decides alone, and the store is part of
             ///     backups.
             ///   - guestMoves: whether a guest moves to other devices by a backup and iCloud Keychain.
+            ///   - offline: how long the server's last answer counts without a newer one.
+            ///   - lengths: how long each non-renewing subscription lasts, without a server.
+            ///   - startsAsGuest: whether the customer is a guest until somebody signs in.
             public init(
-                bundleID: String, queue: any PaymentQueue, server: PurchaseConnection?, guestMoves: Bool = true
+                bundleID: String, queue: any PaymentQueue, server: PurchaseConnection?, guestMoves: Bool = true,
+                offline: OfflineLimit = OfflineLimit(), lengths: [String: PurchasePeriod] = [:],
+                startsAsGuest: Bool = false
             ) {
                 self.init(
                     queue: queue, receipts: DeviceReceipt(),
@@ -87,7 +92,8 @@
                     server: server,
                     // Without a server only the store has the consumables, so a new phone must get it from the backup.
                     store: KeychainPurchaseStore(
-                        service: bundleID, movesAlong: server == nil, guestMoves: guestMoves), life: AppleAppLife())
+                        service: bundleID, movesAlong: server == nil, guestMoves: guestMoves), life: AppleAppLife(),
+                    offline: offline, lengths: lengths, startsAsGuest: startsAsGuest)
             }
         }
     #endif

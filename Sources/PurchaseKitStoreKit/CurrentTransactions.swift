@@ -51,16 +51,12 @@
 
         /// The renewal info beside the subscription of a transaction.
         private static func renewalInfo(_ group: String, of transaction: PaymentTransaction) async -> String? {
-            do {
-                let statuses = try await Product.SubscriptionInfo.status(for: group)
-                let own = statuses.first {
-                    "\($0.transaction.unsafePayloadValue.originalID)" == transaction.originalTransactionID
-                }
-                return own?.renewalInfo.jwsRepresentation
-            } catch {
-                // Without a network the system may not know it; the transaction alone proves the paid period.
-                return nil
+            // Without a network the system may not know it; the transaction alone proves the paid period.
+            let statuses = try? await Product.SubscriptionInfo.status(for: group)
+            let own = statuses?.first {
+                "\($0.transaction.unsafePayloadValue.originalID)" == transaction.originalTransactionID
             }
+            return own?.renewalInfo.jwsRepresentation
         }
     }
 

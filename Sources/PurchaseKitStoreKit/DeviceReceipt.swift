@@ -19,46 +19,20 @@
             return [UInt8](try Data(contentsOf: file))
         }
 
-        /// Replaces the file by a new receipt. `AppTransaction.refresh()` would not: it brings an app transaction and
-        /// writes no file.
-        public func refresh() async throws { try await ReceiptRefresh().run() }
+        /// Replaces the file by a new receipt. `AppTransaction.refresh()` writes none.
+        public func refresh() async throws {
+            try await StoreRequest(SKReceiptRefreshRequest(receiptProperties: nil)).run()
+        }
 
         /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before
         /// iOS 16 and macOS 13. Give it to `PurchaseEngine.verify(_:)`.
         ///
-        /// - Parameter refreshes: whether the App Store is asked for a new one, which may ask the customer for their
-        ///   password.
+        /// - Parameter refreshes: whether the App Store makes a new one, which may ask for a password.
         public func appTransaction(refreshes: Bool = false) async throws -> DeviceAppTransaction? {
             guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
             let result =
                 refreshes ? try await StoreKit.AppTransaction.refresh() : try await StoreKit.AppTransaction.shared
             return DeviceAppTransaction(result, signed: result.jwsRepresentation)
-        }
-    }
-
-    /// One `SKReceiptRefreshRequest`.
-    ///
-    /// Unchecked: StoreKit answers once, after `start`.
-    private final class ReceiptRefresh: NSObject, SKRequestDelegate, @unchecked Sendable {
-        private let request = SKReceiptRefreshRequest(receiptProperties: nil)
-        private var continuation: CheckedContinuation<Void, any Error>?
-
-        func run() async throws {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                self.continuation = continuation
-                request.delegate = self
-                request.start()
-            }
-        }
-
-        func requestDidFinish(_: SKRequest) {
-            continuation?.resume()
-            continuation = nil
-        }
-
-        func request(_: SKRequest, didFailWithError error: any Error) {
-            continuation?.resume(throwing: error)
-            continuation = nil
         }
     }
 
@@ -72,10 +46,7 @@
         /// Generic, because `StoreKit.AppTransaction` is newer than this type.
         init<Signed>(_ result: VerificationResult<Signed>, signed: String) {
             self.signed = signed
-            switch result {
-            case .verified: isVerifiedByStoreKit = true
-            case .unverified: isVerifiedByStoreKit = false
-            }
+            isVerifiedByStoreKit = if case .verified = result { true } else { false }
         }
     }
 

@@ -22,8 +22,7 @@
         }
 
         #if os(macOS) || targetEnvironment(macCatalyst)
-            /// Apple's sample code looks for interfaces by their names, because not every one is of the class
-            /// `IOEthernetInterface`.
+            /// By their names, as in Apple's sample code: not every one is of the class `IOEthernetInterface`.
             static func all() -> [NetworkInterface] { (0..<32).flatMap { named("en\($0)") } }
 
             /// Several devices can have the name: AirPlay adds one without an address.

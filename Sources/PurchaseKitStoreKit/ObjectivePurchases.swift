@@ -20,8 +20,7 @@
         optional func purchasesDidRestore(_ count: Int, error: (any Error)?)
     }
 
-    /// Purchases for apps in Objective-C: buy, restore, what is active, balances, and a delegate. Apps in Swift use
-    /// `PurchaseEngine` and `PurchaseModel`.
+    /// Purchases for apps in Objective-C: buy, restore, what is active, balances, and a delegate.
     @objc(ASYPurchases)
     @MainActor
     public final class ObjectivePurchases: NSObject {

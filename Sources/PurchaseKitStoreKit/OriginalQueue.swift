@@ -33,8 +33,7 @@
         /// - Parameters:
         ///   - queue: the queue, as a rule `SKPaymentQueue.default()`.
         ///   - prefersSignedTransactions: whether to look for StoreKit 2's signed transaction of each purchase.
-        ///   - shouldAddStorePayment: whether a promoted purchase that the customer began on the App Store continues at
-        ///     once.
+        ///   - shouldAddStorePayment: whether a purchase that was begun on the App Store continues at once.
         public init(
             queue: SKPaymentQueue = .default(), prefersSignedTransactions: Bool = true,
             shouldAddStorePayment: @escaping @Sendable (_ productID: String) -> Bool = { _ in true }
@@ -83,13 +82,7 @@
         }
 
         public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
-            let product: SKProduct
-            do {
-                product = try await self.product(payment.productID)
-            } catch {
-                // Nobody was asked to pay.
-                throw PurchaseError(.queueFailed, error)
-            }
+            let product = try await self.product(payment.productID)
             let sent = SKMutablePayment(product: product)
             sent.quantity = payment.quantity
             sent.applicationUsername = payment.appAccountToken?.uuidString
@@ -260,16 +253,18 @@
         private func locked<Value>(_ body: (OriginalQueue) -> Value) -> Value { lock.withLock { body(self) } }
 
         private func product(_ productID: String) async throws -> SKProduct {
-            let request = ProductRequest(productID)
-            // StoreKit does not keep the delegate.
-            defer { withExtendedLifetime(request) {} }
-            return try await request.product().value
+            let request = StoreRequest(SKProductsRequest(productIdentifiers: [productID]))
+            // Nobody was asked to pay.
+            do { try await request.run() } catch { throw PurchaseError(.queueFailed, error) }
+            guard let found = request.products.first(where: { $0.productIdentifier == productID }) else {
+                throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: productID)
+            }
+            return found
         }
     }
 
     extension PaymentTransaction {
-        /// A transaction of the original API. Its proof is the app receipt, or its own receipt if there is no app
-        /// receipt.
+        /// A transaction of the original API. Its proof is the app receipt, else its own receipt.
         public init(_ transaction: SKPaymentTransaction) {
             let state: State =
                 switch transaction.transactionState {

@@ -89,16 +89,11 @@
         /// `nil` if the system cannot say it now.
         @available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *)
         private static func eligibleWinBackOffers(_ group: String) async -> [String]? {
-            do {
-                let statuses = try await Product.SubscriptionInfo.status(for: group)
-                return statuses.flatMap { $0.renewalInfo.unsafePayloadValue.eligibleWinBackOfferIDs }
-            } catch {
-                return nil
-            }
+            let statuses = try? await Product.SubscriptionInfo.status(for: group)
+            return statuses?.flatMap { $0.renewalInfo.unsafePayloadValue.eligibleWinBackOfferIDs }
         }
 
-        /// An offer of a way of payment that this version knows; others are left out, because a shop could not describe
-        /// them.
+        /// An offer of a way of payment that this version knows; a shop could not describe others.
         private static func offer(
             _ offer: Product.SubscriptionOffer, _ kind: PurchaseProductOffer.Kind, isEligible: Bool?
         ) -> PurchaseProductOffer? {

@@ -7,8 +7,7 @@
 
         /// The scene in which a customer is asked something.
         enum ShownScene {
-            /// The window scene of the app in the foreground; of several the active one, and of these the one with the
-            /// key window.
+            /// The app's window scene in the foreground; of several an active one, with the key window.
             @MainActor
             static func of(_ scenes: Set<UIScene>) -> UIWindowScene? {
                 let inactive = scenes.compactMap { $0 as? UIWindowScene }.filter {
@@ -40,8 +39,7 @@
     /// `StoreKit2Queue { try await purchase($0, options: $1) }`.
     public enum PurchaseConfirmation {
         #if !os(visionOS)
-            /// Lets StoreKit choose the place. It needs an app with scenes since iOS 18.2, and does not exist on
-            /// visionOS.
+            /// Lets StoreKit choose the place. Since iOS 18.2 it needs an app with scenes.
             public static let automatic: StoreKit2Queue.Purchase = { product, options in
                 try await product.purchase(options: options)
             }
@@ -64,8 +62,7 @@
                 { product, options in try await product.purchase(confirmIn: try controller(), options: options) }
             }
 
-            /// Shows the sheet in the window that the customer looks at, not on an external screen or in a car; before
-            /// iOS 17, StoreKit chooses the place.
+            /// Shows the sheet in the window that the customer looks at; before iOS 17, StoreKit chooses the place.
             @available(iOSApplicationExtension, unavailable)
             @available(macCatalystApplicationExtension, unavailable)
             @available(tvOSApplicationExtension, unavailable)

@@ -38,9 +38,23 @@
         public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
             let product = try await product(payment.productID)
             let options = try Product.PurchaseOption.options(of: payment, for: product)
+            let answer: Result<Product.PurchaseResult, any Error>
             do {
-                switch try await purchase(product, options.union(moreOptions(payment))) {
-                case .success(let result): return .purchased(keep(result))
+                answer = .success(try await purchase(product, options.union(moreOptions(payment))))
+            } catch {
+                answer = .failure(error)
+            }
+            return try Self.result(of: answer, payment.productID) { keep($0) }
+        }
+
+        /// What StoreKit's answer to a purchase means.
+        static func result(
+            of answer: Result<Product.PurchaseResult, any Error>, _ productID: String,
+            _ sold: (VerificationResult<StoreKit.Transaction>) -> PaymentTransaction
+        ) throws -> PaymentResult {
+            do {
+                switch try answer.get() {
+                case .success(let result): return .purchased(sold(result))
                 case .userCancelled: return .cancelled
                 case .pending: return .pending
                 @unknown default: return .pending
@@ -49,7 +63,7 @@
                 // StoreKit also throws it, as when the customer leaves the sign-in to the App Store.
                 return .cancelled
             } catch StoreKitError.notAvailableInStorefront {
-                throw PurchaseError(.queueFailed, expected: "a product of this storefront", found: payment.productID)
+                throw PurchaseError(.queueFailed, expected: "a product of this storefront", found: productID)
             } catch let error as Product.PurchaseError {
                 // Each of them says why the customer was not asked.
                 throw PurchaseError(.queueFailed, error)
@@ -164,8 +178,7 @@
 
         @available(iOS 16.4, macOS 14.4, macCatalyst 16.4, *)
         extension PurchaseIntent {
-            /// The offer that the customer chose; `nil` if they chose none. Other kinds than win-back need a signature
-            /// first.
+            /// The offer that the customer chose, if any. Other kinds than win-back need a signature first.
             fileprivate var paymentOffer: PaymentOffer? {
                 guard #available(iOS 18, macOS 15, macCatalyst 18, *), let offer, offer.type == .winBack else {
                     return nil

@@ -6,19 +6,21 @@
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
     extension View {
         /// Hands what StoreKit's own views inside sell (`StoreView`, `ProductView`, `SubscriptionStoreView`) to the
-        /// model: with the account token of the customer, verified, granted and finished as a purchase by `buy`.
+        /// model: with the account token of the customer, verified, granted, finished and shown as a purchase by `buy`.
         public func sells(through model: PurchaseModel) -> some View {
             inAppPurchaseOptions { _ in
                 do {
                     return [.appAccountToken(try await model.engine.accountToken())]
                 } catch {
-                    // The purchase is the customer's who is signed in when it arrives.
+                    // The store cannot be read. The purchase is the customer's who is signed in when it arrives.
                     return []
                 }
             }
-            .onInAppPurchaseCompletion { _, result in
-                guard case .success(.success(let transaction)) = result else { return }
-                await model.engine.handle(PaymentTransaction(transaction))
+            .onInAppPurchaseCompletion { product, answer in
+                let sold = Result {
+                    try StoreKit2Queue.result(of: answer, product.id) { PaymentTransaction($0) }
+                }
+                await model.take(sold, of: product.id)
             }
         }
     }
@@ -30,8 +32,7 @@
                 manageSubscriptionsSheet(isPresented: isPresented).looks(isPresented, model)
             }
 
-            /// Shows Apple's sheet that asks for a refund of a purchase, and looks at the current evidence when it
-            /// closes.
+            /// Shows Apple's sheet that asks for a refund, and looks at the current evidence when it closes.
             public func refundRequest(
                 for transactionID: String, isPresented: Binding<Bool>, _ model: PurchaseModel
             ) -> some View {
@@ -49,8 +50,7 @@
 
     #if StoreKit27 && (os(iOS) || os(macOS)) && !targetEnvironment(macCatalyst)
         extension View {
-            /// Shows Apple's sheet by which the buyer of seats invites people, if Apple manages the invitations, and
-            /// looks at the current evidence when it closes.
+            /// Shows Apple's sheet by which the buyer of seats invites people, and looks when it closes.
             @available(iOS 27.3, macOS 27.3, *)
             public func inviteMembers(
                 toGroup subscriptionGroupID: String, isPresented: Binding<Bool>, _ model: PurchaseModel

@@ -24,7 +24,7 @@ extension StoreKitAdapterTests {
                 defer { run.cancel() }
                 await engine.signIn(PurchaseCustomer(id: "alice"))
                 try await simulator.post("control/payments/mode", ["mode": "cancelled"], isControl: true)
-                #expect(await engine.buy("pro") == .pending)
+                #expect(await engine.buy("pro") == .queued)
                 for await event in events {
                     #expect(event.name != "failed", "\(event)")
                     guard case .cancelled(let report) = event else { continue }

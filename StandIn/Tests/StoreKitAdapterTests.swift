@@ -104,7 +104,7 @@ struct StoreKitAdapterTests {
         let events = await engine.events()
         let run = Task { await engine.run() }
         defer { run.cancel() }
-        #expect(await engine.buy(product) == .pending)
+        #expect(await engine.buy(product) == .queued)
         for await event in events { if case .granted = event { break } }
         while try await queue.unfinished().count > 0 { try await Task.sleep(nanoseconds: 20_000_000) }
     }
@@ -120,7 +120,7 @@ struct StoreKitAdapterTests {
             let events = await engine.events()
             let run = Task { await engine.run() }
             defer { run.cancel() }
-            #expect(await engine.buy("coins") == .pending)
+            #expect(await engine.buy("coins") == .queued)
             for await event in events { if case .granted = event { break } }
             while try await queue.unfinished().count > 0 { try await Task.sleep(nanoseconds: 20_000_000) }
             #expect(try await engine.balance(of: "coins") == 1)

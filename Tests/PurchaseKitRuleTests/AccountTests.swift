@@ -177,33 +177,35 @@ struct AccountTests {
 
     @Test(
         "A tap on Restore that has to wait stays one that the customer asked for, for a day or until the next tap",
-        arguments: [true, false])
-    func waitingRestore(tapsAgain: Bool) async throws {
+        arguments: [true, false], [1, 2])
+    func waitingRestore(tapsAgain: Bool, count: Int) async throws {
         let probe = try Probe()
         let engine = try probe.engine()
         await engine.signIn(PurchaseCustomer(id: "alice"))
-        let pro = try probe.queue.sell("pro")
+        let products = Array(["pro", "rest"].prefix(count))
+        let sold = try products.map { try probe.queue.sell($0) }
         probe.server.isCut.change { $0 = true }
-        #expect(await engine.restore().undetermined.count == 1)
+        #expect(await engine.restore().undetermined.count == count)
         probe.server.isCut.change { $0 = false }
-        probe.server.owners.change { $0[pro.transactionID ?? ""] = "guest-another" }
+        for one in sold { probe.server.owners.change { $0[one.transactionID ?? ""] = "guest-another" } }
         probe.server.takesOver.change { $0 = true }
         let next = try probe.engine()
         await next.signIn(PurchaseCustomer(id: "alice"))
-        await next.start()
+        // One by itself, or two together.
+        if count == 1 { await next.start() } else { await next.retryNow() }
         let sent = try probe.server.requested()
         #expect(Set(sent.map(\.appTransaction)) == ["app transaction"], "nobody is asked for a password")
-        #expect(try await next.diagnostics().waiting.map(\.code) == ["already_claimed"])
+        #expect(try await next.diagnostics().waiting.map(\.code) == products.map { _ in "already_claimed" })
         #expect(probe.queue.finished.value.isEmpty)
         if tapsAgain {
-            #expect(await next.restore().granted.count == 1)
+            #expect(await next.restore().granted.count == count)
         } else {
             probe.time.pass(days: 1.1)
             await next.retryNow()
             #expect(try probe.server.requested().count == sent.count)
         }
         #expect(try await next.diagnostics().waiting.isEmpty)
-        #expect(try await next.active() == (tapsAgain ? ["pro"] : []))
+        #expect(try await next.active() == (tapsAgain ? products : []))
     }
 
     @Test("A restore of many purchases asks for a password once")
@@ -285,6 +287,52 @@ struct AccountTests {
         show(true)
         probe.server.isDead.change { $0 = true }
         #expect(try await shown() == [true, nil])
+    }
+
+    @Test(
+        "The guest of another device who arrives late is taken if this one has nothing, and never replaced",
+        arguments: ["nothing", "nothing yet at the next launch", "coins"])
+    func lateGuest(has: String) async throws {
+        let probe = try Probe()
+        let other = ProbeStore()
+        let first = try probe.engine(store: other)
+        #expect(await first.buy("coins", quantity: 120).code == "granted")
+        let item = try #require(try other.guest())
+        // The new phone begins before the item has arrived.
+        var engine = try probe.engine()
+        let own = try await engine.signInAsGuest()
+        #expect(try probe.store.guest() == nil)
+        try probe.store.keepGuest(item)
+        if has == "coins" {
+            #expect(await engine.handle(try probe.queue.sell("coins", quantity: 1)).code == "granted")
+        } else if has != "nothing" {
+            engine = try probe.engine()
+        }
+        #expect(await engine.buy("pro").code == "granted")
+        let guest = try await first.guest()
+        #expect(try await engine.guest() == (has == "coins" ? own : guest))
+        #expect(try probe.store.guest() == item)
+        await engine.refreshEntitlements(evenIfKnown: true)
+        #expect(try await engine.balance(of: "coins") == (has == "coins" ? 1 : 120))
+        #expect(try await engine.active().contains("pro"))
+        #expect(try await probe.engine().guest() == (has == "coins" ? own : guest))
+        #expect(try await engine.diagnostics().waiting.isEmpty)
+    }
+
+    @Test("The bundle with which a subscription renews is part of its renewal")
+    func bundle() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        probe.server.changesAccount.change {
+            $0 = { list in
+                for place in list.entitlements.indices {
+                    list.entitlements[place].renewal = RenewalMessage(
+                        bundleProductID: "suite", signedAt: "2027-01-15T08:00:00Z")
+                }
+            }
+        }
+        #expect(await engine.buy("monthly").code == "granted")
+        #expect(try await engine.entitlements().map(\.renewal?.bundleProductID) == ["suite"])
     }
 
     @Test("A guest has an item apart from the record, moves without it, and is merged at a login on a new phone")

@@ -1,21 +1,24 @@
 import Foundation
 import PurchaseKit
+import PurchaseMessages
 import Testing
 
 /// What the customer taps on.
 @Suite("Buttons", .timeLimit(.minutes(10)))
 struct ButtonTests {
-    @Test("Two taps open one payment, and a tap after the sheet another")
+    @Test("Two taps open one payment, also with an order each, and a tap after the sheet another")
     func twoTaps() async throws {
         let probe = try Probe()
         let engine = try probe.engine(hasServer: false)
         probe.queue.mode.change { $0 = .asks }
-        let taps = (0..<2).map { _ in Task { await engine.buy("coins") } }
+        let taps = (1...2).map { number in
+            Task { await engine.buy("coins", quantity: number, order: PurchaseOrder(orderID: "\(number)")) }
+        }
         try await wait { await engine.joinedTaps == 1 && !probe.queue.asked.value.isEmpty }
         #expect(probe.queue.asked.value.count == 1)
         probe.queue.mode.change { $0 = .normal }
         for tap in taps { #expect(await tap.value.code == "granted") }
-        #expect(try await engine.balance(of: "coins") == 1)
+        #expect(try await engine.balance(of: "coins") == Int64(probe.queue.asked.value[0].quantity))
         #expect(await engine.buy("coins").code == "granted")
         #expect(probe.queue.asked.value.count == 2)
     }
@@ -45,12 +48,13 @@ struct ButtonTests {
         let probe = try Probe()
         let engine = try probe.engine(hasServer: false)
         probe.queue.mode.change { $0 = .queued }
-        for _ in 0..<2 { #expect(await engine.buy("coins") == .pending) }
+        for _ in 0..<2 { #expect(await engine.buy("coins") == .queued) }
+        #expect(PurchaseOutcome.queued.message == nil)
         #expect(probe.queue.asked.value.count == 1)
         var transaction = try probe.queue.sell("coins")
         transaction.state = .purchasing
         #expect(await engine.handle(transaction) == .pending)
-        #expect(await engine.buy("coins") == .pending)
+        #expect(await engine.buy("coins") == .queued)
         #expect(probe.queue.asked.value.count == 1)
         transaction.state = .purchased
         #expect(await engine.handle(transaction).code == "granted")
@@ -60,8 +64,8 @@ struct ButtonTests {
         try await wait { probe.queue.asked.value.count == 2 }
         #expect(await engine.handle(try probe.queue.sell("coins")).code == "granted")
         probe.queue.mode.change { $0 = .queued }
-        #expect(await early.value == .pending)
-        #expect(await engine.buy("coins") == .pending)
+        #expect(await early.value == .queued)
+        #expect(await engine.buy("coins") == .queued)
         #expect(probe.queue.asked.value.count == 3)
     }
 
@@ -148,6 +152,59 @@ struct ButtonTests {
         #expect(writes[0] == writes[1] && writes[1] <= (hasDelegate ? 4 : 3), "\(writes)")
     }
 
+    @Test(
+        "A restore of four hundred transactions that got no answer is sent again in as few requests",
+        arguments: ["start", "retry", "due", "login", "two days later"])
+    func failedRestore(then: String) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        await engine.start()
+        for number in 0..<400 { try probe.queue.sell("item-\(number)") }
+        probe.queue.finished.change { $0 = Set(probe.queue.sold.value.compactMap(\.transactionID)) }
+        probe.server.isCut.change { $0 = true }
+        #expect(await engine.restore().undetermined.count == 400)
+        let requests = 400 / RestoreRequest.signedTransactionLimit
+        #expect(probe.server.sent.value.count == requests)
+        probe.server.isCut.change { $0 = false }
+        switch then {
+        case "start": await engine.start()
+        case "retry": await engine.retryNow()
+        case "due":
+            probe.time.pass(days: 0.1)
+            await engine.retryDue()
+        case "login":
+            await engine.signOut()
+            await engine.signIn(PurchaseCustomer(id: "alice"))
+        default:
+            probe.time.pass(days: 2)
+            await engine.retryNow()
+        }
+        #expect(try await engine.active().count == 400)
+        #expect(try await engine.diagnostics().waiting.isEmpty)
+        #expect(probe.server.sent.value.count == 2 * requests)
+        // Later, somebody else may have it.
+        #expect(try probe.server.requested().count == (then == "two days later" ? 1 : 2) * requests)
+    }
+
+    @Test("The model shows what StoreKit's own views sold, refused, cancelled or left pending")
+    @MainActor
+    func views() async throws {
+        let probe = try Probe()
+        let model = PurchaseModel(try probe.engine(hasServer: false))
+        let cancelled = NSError(domain: "SKErrorDomain", code: 2)
+        let results: [(Result<PaymentResult, any Error>, String)] = [
+            (.success(.pending), "pending"), (.failure(PurchaseError(.queueFailed)), "queue_failed"),
+            (.success(.cancelled), "cancelled"), (.failure(cancelled), "cancelled"),
+            (.success(.purchased(try probe.queue.sell("pro"))), "granted"),
+        ]
+        for (result, code) in results {
+            await model.take(result, of: "pro")
+            #expect(model.outcome?.code == code)
+        }
+        try await wait { model.isActive("pro") }
+    }
+
     @Test("A restore says what it found, in a sentence")
     func sentences() async throws {
         for (found, begin) in [("nothing", ""), ("granted", "Your purchases are"), ("other", "Your purchases belong")] {
@@ -191,7 +248,7 @@ struct ButtonTests {
         probe.server.isDead.change { $0 = true }
         for _ in 0..<8 { probe.queue.send(try probe.queue.sell("monthly")) }
         probe.queue.mode.change { $0 = .queued }
-        #expect(await engine.buy("pro") == .pending)
+        #expect(await engine.buy("pro") == .queued)
         probe.queue.send(try probe.queue.sell("pro", token: probe.queue.asked.value[0].appAccountToken))
         try await wait { probe.server.sent.value.contains { $0.path == "/v1/purchases" } }
         #expect(probe.server.sent.value.count < 8)

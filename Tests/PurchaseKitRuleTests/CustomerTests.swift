@@ -49,6 +49,77 @@ struct CustomerTests {
         #expect(probe.server.owners.value.values.allSatisfy { $0.hasPrefix("guest-") })
     }
 
+    @Test("What StoreKit's own views sell before the login is the last customer's, and waits for them")
+    func views() async throws {
+        let probe = try Probe()
+        let first = try probe.engine()
+        await first.signIn(PurchaseCustomer(id: "alice"))
+        let token = try await first.accountToken()
+        let second = try probe.engine()
+        #expect(try await second.accountToken() == token)
+        let sold = try probe.queue.sell("pro", token: token)
+        #expect(await second.handle(sold: .success(.purchased(sold)), of: "pro").code == "customer_unknown")
+        for customer in ["bob", "alice"] {
+            await second.signIn(PurchaseCustomer(id: customer))
+            await second.retryNow()
+            #expect(probe.server.owners.value.values.map { $0 } == (customer == "bob" ? [] : ["alice"]))
+        }
+    }
+
+    @Test("An engine that starts as a guest is loaded without a call, and the last customer of a login comes first")
+    func startsAsGuest() async throws {
+        let probe = try Probe()
+        try probe.queue.sell("pro")
+        let first = try probe.engine(startsAsGuest: true)
+        #expect(await !first.isLoadedNow())
+        await first.start()
+        #expect(await first.isLoadedNow())
+        #expect(try await first.active() == ["pro"])
+        try await first.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }
+        let second = try probe.engine(startsAsGuest: true)
+        #expect(await second.buy("coins").code == "customer_unknown")
+        await second.signOut()
+        #expect(try await second.diagnostics().isSignedIn == false)
+        #expect(try await probe.engine(startsAsGuest: true).diagnostics().isSignedIn)
+    }
+
+    @Test("While a server waits for a token that it knows, nothing more is sold with one that was made here")
+    func tokenNeeded() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        probe.server.needsToken.change { $0 = true }
+        #expect(await engine.buy("pro").code == "account_token_needed")
+        guard case .failed(let error) = await engine.buy("coins") else {
+            Issue.record("coins are sold")
+            return
+        }
+        #expect(error.code == .accountTokenNeeded && probe.queue.asked.value.count == 1)
+        let order = PurchaseOrder(orderID: "1", appAccountToken: UUID())
+        #expect(await engine.buy("coins", order: order).code == "account_token_needed")
+        #expect(probe.queue.asked.value.count == 2)
+        probe.server.needsToken.change { $0 = false }
+        await engine.retryNow()
+        #expect(await engine.buy("rest").code == "granted")
+        #expect(try await engine.active() == ["coins", "pro", "rest"])
+    }
+
+    @Test(
+        "A transaction without a token and a proof pays only what its own customer began", arguments: ["bob", "alice"])
+    func withoutToken(next: String) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        probe.queue.mode.change { $0 = .pending }
+        #expect(await engine.buy("pro", order: PurchaseOrder(orderID: "1")) == .pending)
+        await engine.signIn(PurchaseCustomer(id: next))
+        var bought = try probe.queue.sell("pro")
+        bought.signedTransaction = nil
+        #expect(await engine.handle(bought).code == "evidence_missing")
+        let state = try await engine.diagnostics()
+        #expect(state.waiting.map(\.hasOrder) == [next == "alice"])
+        #expect(state.startedPurchases == (next == "alice" ? 0 : 1))
+    }
+
     @Test("A payment that Alice's parent declined does not take the code that Bob redeems", arguments: [true, false])
     func declined(hasServer: Bool) async throws {
         let probe = try Probe()
@@ -165,8 +236,9 @@ struct CustomerTests {
         #expect(probe.server.owners.value.values.allSatisfy { $0.hasPrefix("guest-") })
         let second = try probe.engine(store: store)
         await second.start()
-        await second.signIn(PurchaseCustomer(id: "alice"))
         // Nobody may merge now: the transaction waits, and is not refused.
+        #expect(
+            try await second.events(of: { await second.signIn(PurchaseCustomer(id: "alice")) }).contains("guest_kept"))
         #expect(try await second.diagnostics().waiting.map(\.code) == ["already_claimed"])
         #expect(probe.queue.finished.value.isEmpty)
         struct Offline: Error {}
@@ -252,15 +324,10 @@ struct CustomerTests {
             let engine = try probe.engine()
             let guest = try await engine.signInAsGuest()
             if buys { #expect(await engine.buy("pro").code == "granted") }
-            let events = await engine.events()
-            await engine.signIn(PurchaseCustomer(id: "alice"))
-            await engine.signOut()
-            await engine.promote("end")
-            var names: [String] = []
-            for await event in events {
-                names.append(event.name)
-                if event.name == "promoted" { break }
-            }
+            let names = try await engine.events(of: {
+                await engine.signIn(PurchaseCustomer(id: "alice"))
+                await engine.signOut()
+            })
             #expect(names.contains("guest_kept") == buys, "\(names)")
             #expect(try await engine.guest() == guest)
             try await engine.signIn(PurchaseCustomer(id: "alice")) { probe.server.merge($0, into: $1) }

@@ -56,8 +56,9 @@
             let queue = MemoryPurchaseQueue([
                 PurchaseProduct(productID: "coins", kind: .consumable, name: "Coins", price: 1, priceText: "$1.00"),
                 PurchaseProduct(productID: "pro", kind: .nonConsumable, name: "Pro", price: 9, priceText: "$9.00"),
+                PurchaseProduct(productID: "pass", name: "Pass", price: 5, priceText: "$5.00"),
             ])
-            let engine = PurchaseEngine(inMemory: queue)
+            let engine = PurchaseEngine(inMemory: queue, lengths: ["pass": PurchasePeriod(1, .month)])
             let run = Task { await engine.run() }
             defer { run.cancel() }
             #expect(await engine.buy("coins", quantity: 2).isGranted)
@@ -75,6 +76,8 @@
             try await wait { try await engine.active() == ["coins"] }
             #expect(try await engine.balance(of: "coins") == 2)
             #expect(await engine.buy("nothing").code == "queue_failed")
+            #expect(await engine.buy("pass").isGranted)
+            #expect(try await engine.entitlements().first { $0.productID == "pass" }?.until != nil)
         }
 
         @Test("A model for previews shows what it is given")

@@ -28,7 +28,7 @@ struct Probe: Sendable {
     func engine(
         hasServer: Bool = true, environments: Set<AppStoreEnvironment> = [.production, .sandbox],
         offline: OfflineLimit = OfflineLimit(), lengths: [String: PurchasePeriod] = [:],
-        token: PurchaseConnection.CustomerToken? = nil,
+        token: PurchaseConnection.CustomerToken? = nil, startsAsGuest: Bool = false,
         store other: (any PurchaseStore)? = nil, queue otherQueue: (any PaymentQueue)? = nil
     ) throws -> PurchaseEngine {
         let anchor = try TrustAnchor(certificate: try Self.authority.get().root.certificate)
@@ -41,7 +41,7 @@ struct Probe: Sendable {
                 ? PurchaseConnection(
                     service: server, key: "key", answerKeys: try AnswerKeys(current: server.publicKey),
                     customerToken: token) : nil,
-            store: other ?? store, time: time, offline: offline, lengths: lengths)
+            store: other ?? store, time: time, offline: offline, lengths: lengths, startsAsGuest: startsAsGuest)
     }
 }
 
@@ -230,6 +230,8 @@ final class ProbeServer: PurchaseService, Sendable {
     let offers = Locked<[CustomerOffers.Offer]>([])
     /// Whether a restore that the customer asked for takes over from guests.
     let takesOver = Locked(false)
+    /// Whether a claim needs a token that the server knows.
+    let needsToken = Locked(false)
     /// What is done to an account before it is signed.
     let changesAccount = Locked<(@Sendable (inout EntitlementList) -> Void)?>(nil)
     /// Whether somebody else signs.
@@ -290,6 +292,11 @@ final class ProbeServer: PurchaseService, Sendable {
         if request.path == "/v1/purchases" {
             let asked = try JSONDecoder().decode(PurchaseRequest.self, from: body)
             let bought = try Bought(asked.signedTransaction ?? "")
+            if needsToken.value {
+                let problem = ProblemDocument(
+                    title: "Unprocessable", status: 422, code: "account_token_needed", disposition: .retry)
+                return try sign(problem, request, status: 422)
+            }
             guard own(bought, asked.customerID ?? "") else {
                 let problem = ProblemDocument(
                     title: "Conflict", status: 409, code: "already_claimed", disposition: .refused)
@@ -497,6 +504,27 @@ final class Locked<Value>: @unchecked Sendable {
 extension PurchaseEngine {
     /// The products that the customer may use now.
     func active() throws -> [String] { try entitlements().filter(\.isActive).map(\.productID) }
+}
+
+extension PurchaseEngine {
+    /// Whether a screen may believe what it is shown now.
+    func isLoadedNow() async -> Bool {
+        for await shown in shownUpdates() { return shown.isLoaded }
+        return false
+    }
+
+    /// The names of the events of some work.
+    func events(of work: () async throws -> Void) async throws -> [String] {
+        let events = self.events()
+        try await work()
+        promote("end")
+        var names: [String] = []
+        for await event in events {
+            if event.name == "promoted" { break }
+            names.append(event.name)
+        }
+        return names
+    }
 }
 
 /// Waits until something holds. A test that waits for nothing ends by its time limit.

@@ -63,24 +63,55 @@ struct ShownTests {
         let probe = try Probe()
         try probe.queue.sell("monthly")
         let engine = try probe.engine()
-        func isLoaded(_ engine: PurchaseEngine) async -> Bool {
-            for await shown in engine.shownUpdates() { return shown.isLoaded }
-            return false
-        }
         await engine.start()
-        #expect(await !isLoaded(engine))
+        #expect(await !engine.isLoadedNow())
         await engine.signOut()
-        #expect(await isLoaded(engine))
+        #expect(await engine.isLoadedNow())
         await engine.signIn(PurchaseCustomer(id: "alice"))
-        #expect(await isLoaded(engine))
+        #expect(await engine.isLoadedNow())
         #expect(try await engine.active() == ["monthly"])
         // What has ended may have been renewed.
         for (days, isKnown) in [(1.0, true), (40.0, false)] {
             probe.time.pass(days: days)
             let next = try probe.engine()
             await next.start()
-            #expect(await isLoaded(next) == isKnown)
+            #expect(await next.isLoadedNow() == isKnown)
         }
+    }
+
+    @Test("Who had nothing at the last launch may have bought on another device: a first look comes before the shop")
+    func boughtElsewhere() async throws {
+        let probe = try Probe()
+        func engine() async throws -> PurchaseEngine {
+            let engine = try probe.engine(token: { "token-\($0)" })
+            await engine.signIn(PurchaseCustomer(id: "alice"))
+            return engine
+        }
+        let first = try await engine()
+        await first.refreshEntitlements()
+        #expect(await first.isLoadedNow())
+        try probe.queue.sell("pro")
+        let second = try await engine()
+        #expect(await !second.isLoadedNow())
+        await second.refreshEntitlements()
+        #expect(await second.isLoadedNow())
+        #expect(try await second.active() == ["pro"])
+        // A look that fails is one, too.
+        let third = try probe.engine(store: ProbeStore())
+        await third.signIn(PurchaseCustomer(id: "bob"))
+        probe.server.isCut.change { $0 = true }
+        await third.refreshEntitlements()
+        #expect(await third.isLoadedNow())
+    }
+
+    @Test("The tests of an app make what the kit tells: renewals and the state for an error report")
+    func ownValues() {
+        let renewal = PurchaseRenewal(
+            autoRenew: true, offer: PurchaseRenewal.Offer(type: 1), commitment: PurchaseRenewal.Commitment(periods: 12),
+            signedAt: Date(timeIntervalSince1970: 0))
+        #expect(renewal.offer?.type == 1 && renewal.commitment?.periods == 12 && renewal.autoRenew == true)
+        let state = PurchaseDiagnostics(waiting: [PurchaseDiagnostics.Waiting(productID: "pro", attempts: 2)])
+        #expect(state.waiting.map(\.attempts) == [2] && !state.isSignedIn)
     }
 
     @Test("A look by one customer says nothing about another's ends")
@@ -188,6 +219,24 @@ struct ShownTests {
         #expect(try await second.active() == ["weekly"])
         _ = await second.handle(try other.queue.refund(other.queue.sold.value[0]))
         #expect(try await second.active().isEmpty)
+    }
+
+    @Test("A widget shows a period that has ended for the leeway, as the app does, and a pass until its end")
+    func widget() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false, lengths: ["pass": PurchasePeriod(1, .month)])
+        for product in ["weekly", "pass"] { #expect(await engine.buy(product).code == "granted") }
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).json")
+        let file = PurchaseSnapshotFile(file: url)
+        let writing = Task { await engine.writeSnapshots(to: file) }
+        defer { writing.cancel() }
+        try await wait { (try? file.read()) != nil }
+        let snapshot = try #require(try file.read())
+        for (product, leeway) in [("weekly", 86_400.0), ("pass", 0)] {
+            let end = try #require(snapshot.entitlements.first { $0.productID == product }?.until) + leeway
+            #expect(snapshot.isActive(product, at: end - 1) && !snapshot.isActive(product, at: end))
+        }
+        try FileManager.default.removeItem(at: url)
     }
 
     @Test("A change of a subscription's status brings a look")

@@ -5,15 +5,12 @@ import SwiftUI
 @main
 struct StoreKit2App: App {
     @StateObject private var purchases = PurchaseModel(
-        PurchaseEngine(bundleID: "com.example.app", queue: StoreKit2Queue(), server: .shop))
+        PurchaseEngine(
+            bundleID: "com.example.app", queue: StoreKit2Queue(), server: .shop, startsAsGuest: true))
 
     var body: some Scene {
         WindowGroup {
-            Text(purchases.isActive("pro") ? "Pro" : "Basic").purchases(purchases).task { await launch() }
+            Text(purchases.isActive("pro") ? "Pro" : "Basic").purchases(purchases)
         }
-    }
-
-    private func launch() async {
-        do { try await purchases.engine.signInAsGuest() } catch { print("\(error)") }
     }
 }

@@ -32,7 +32,7 @@ final class ExampleApp {
         case .notCounted(let error), .refused(let error), .invalid(let error):
             messages.append("This purchase cannot be used (\(error.code)).")
         case .undetermined: messages.append("Paid. It arrives as soon as it can be verified.")
-        case .cancelled, .failed: return
+        case .cancelled, .queued, .failed: return
         }
         await update()
     }

@@ -267,7 +267,7 @@ struct ScreenTests {
         ]
         let texts = outcomes.map { $0.message ?? "" }
         #expect(Set(texts).count == outcomes.count && texts.allSatisfy { $0.hasSuffix(".") })
-        #expect(PurchaseOutcome.cancelled.message == nil)
+        #expect(PurchaseOutcome.cancelled.message == nil && PurchaseOutcome.queued.message == nil)
     }
 
     @Test("3 An app transaction says when the app was bought, and in which version")

@@ -2,8 +2,7 @@ public import Foundation
 import PurchaseMessages
 public import PurchaseVerification
 
-/// The checks on the device, without network: container, Apple's signature, bundle id, version, device; then product
-/// and transaction.
+/// The checks on the device, without network: container, Apple's signature, bundle id, version, device, transaction.
 public struct DeviceVerifier: Sendable {
     private let verifier: PurchaseVerifier
     private let app: AppIdentity
@@ -23,6 +22,13 @@ public struct DeviceVerifier: Sendable {
         case forged(PurchaseError)
         /// It may be genuine, but does not prove the purchase on this device now; newer evidence may.
         case undetermined(PurchaseError)
+
+        func get() throws -> VerifiedEvidence {
+            switch self {
+            case .verified(let evidence): return evidence
+            case .forged(let error), .undetermined(let error): throw error
+            }
+        }
     }
 
     /// Checks evidence, and that it proves a transaction.
@@ -30,8 +36,7 @@ public struct DeviceVerifier: Sendable {
     /// - Parameters:
     ///   - evidence: the evidence.
     ///   - transaction: the transaction; `nil` to check the evidence alone, as at the launch of a Mac app.
-    ///   - isVerifiedByStoreKit: whether StoreKit verified signed evidence that is checked alone, such as an app
-    ///     transaction.
+    ///   - isVerifiedByStoreKit: whether StoreKit verified signed evidence that is checked alone.
     public func verify(
         _ evidence: PurchaseEvidence, proves transaction: PaymentTransaction?, isVerifiedByStoreKit: Bool = false
     ) async -> Verdict {
@@ -40,15 +45,11 @@ public struct DeviceVerifier: Sendable {
             verified = try verifier.verify(
                 evidence.bytes,
                 policies: [EnvironmentPolicy(accepting: app.environments), BundleIDPolicy(app.bundleID)])
-        } catch {
-            return Self.verdict(error)
-        }
-        do throws(VerificationError) {
             // Only the app receipt is made again for each version of the app. A transaction receipt keeps the version
             // of the purchase, and signed transactions have none.
             if case .appReceipt(let receipt) = verified { try ApplicationVersionPolicy(app.version).check(receipt) }
         } catch {
-            return .undetermined(PurchaseError(error))
+            return Self.verdict(error)
         }
         let isVouchedFor =
             transaction.map { $0.signedTransaction != nil && $0.isVerifiedByStoreKit } ?? isVerifiedByStoreKit
@@ -61,16 +62,12 @@ public struct DeviceVerifier: Sendable {
 
     /// What signed renewal info says about a subscription; `nil` if it is about another one, or does not verify.
     func renewal(_ renewalInfo: String, of originalTransactionID: String?) -> PurchaseRenewal? {
-        do throws(VerificationError) {
-            let verified = try verifier.verify(
-                Array(renewalInfo.utf8), policies: [EnvironmentPolicy(accepting: app.environments)])
-            guard case .signedRenewalInfo(let info) = verified, let original = info.originalTransactionID,
-                original.isSame(as: originalTransactionID)
-            else { return nil }
-            return PurchaseRenewal(info)
-        } catch {
-            return nil
-        }
+        let verified = try? verifier.verify(
+            Array(renewalInfo.utf8), policies: [EnvironmentPolicy(accepting: app.environments)])
+        guard case .signedRenewalInfo(let info) = verified, let original = info.originalTransactionID,
+            original.isSame(as: originalTransactionID)
+        else { return nil }
+        return PurchaseRenewal(info)
     }
 
     /// Only a wrong signature is a forgery. Everything else may be a cut copy, a setting of this app, or a change at
@@ -123,14 +120,12 @@ public struct DeviceVerifier: Sendable {
     }
 }
 
-/// The app, in values that are compiled into it. `Info.plist` is no reference, because it can be changed on the device
-/// together with the receipt.
+/// The app, in values that are compiled into it: `Info.plist` can be changed on the device together with the receipt.
 public struct AppIdentity: Sendable {
     public let bundleID: String
     /// The version in receipts: `CFBundleVersion` on iOS, `CFBundleShortVersionString` on the Mac.
     public let version: String
-    /// The environments that are accepted, as signed bytes state them. Xcode's evidence verifies only with an added
-    /// anchor.
+    /// The accepted environments, as signed bytes state them. Xcode's evidence verifies only with an added anchor.
     public let environments: Set<AppStoreEnvironment>
 
     /// - Parameters:
@@ -146,8 +141,7 @@ public struct AppIdentity: Sendable {
 
 /// The evidence that proves a purchase to the server.
 public enum PurchaseEvidence: Sendable, Codable, Equatable {
-    /// A signed transaction of StoreKit 2. It is preferred, also for purchases by the original API, because the receipt
-    /// on the disk lags behind.
+    /// A signed transaction of StoreKit 2; preferred in the original API, too: the receipt on the disk is behind.
     case signedTransaction(String)
     case appReceipt(Data)
     /// The receipt of one transaction, on systems without an app receipt.

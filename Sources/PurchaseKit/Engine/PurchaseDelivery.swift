@@ -19,8 +19,7 @@ extension PurchaseEngine {
         return true
     }
 
-    /// Tells the delegate what it has yet to learn. Nothing waits for it: a delegate that calls the engine, which comes
-    /// back here, learns of the rest when it returns.
+    /// Tells the delegate what it has yet to learn. One that calls the engine learns of the rest when it returns.
     func deliver() async {
         guard !isDelivering else { return }
         isDelivering = true
@@ -35,7 +34,7 @@ extension PurchaseEngine {
                 await delegate?.didFailToVerify(next.transaction, error: error)
             case .cancelled:
                 await delegate?.didFailToVerify(next.transaction, error: PurchaseError(.paymentCancelled))
-            case .pending: break
+            case .pending, .queued: break
             }
             if let key = next.entry { told.append(key) }
         }

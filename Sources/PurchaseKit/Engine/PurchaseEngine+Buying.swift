@@ -14,7 +14,8 @@ extension PurchaseEngine {
     ///   - order: the order that it pays, if the backend made one.
     ///   - offer: the offer that it uses.
     ///   - simulatesAskToBuyInSandbox: whether the sandbox acts as if the customer had to ask a parent.
-    /// - Returns: the outcome; `pending` if the transaction comes later.
+    /// - Returns: the outcome; `pending` if the transaction comes later, `queued` if the original API's queue brings
+    ///   it.
     @discardableResult
     public func buy(
         _ productID: String, quantity: Int = 1, seats: Int? = nil, plan: BillingPlan? = nil,
@@ -23,29 +24,17 @@ extension PurchaseEngine {
         let payment = PurchasePayment(
             productID: productID, quantity: quantity, seats: seats, plan: plan, offer: offer,
             simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
-        return await begin(payment, order).outcome
-    }
-
-    struct BegunPurchase: Sendable {
-        let outcome: PurchaseOutcome
-        /// Whether the queue brings its outcome, so that nothing is known about it yet.
-        var isQueued = false
+        return await begin(payment, order)
     }
 
     /// Begins a purchase. A second tap while the customer is asked gets the outcome of the first.
-    func begin(_ payment: PurchasePayment, _ order: PurchaseOrder?) async -> BegunPurchase {
-        guard !payment.productID.isEmpty else {
-            return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "product_id")))
-        }
+    func begin(_ payment: PurchasePayment, _ order: PurchaseOrder?) async -> PurchaseOutcome {
         // Checked before the customer pays: a purchase that the server refuses to read could never be granted.
-        if let order, order.orderID.isEmpty {
-            return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "order_id")))
+        for (name, value) in [("product_id", payment.productID), ("order_id", order?.orderID ?? " ")]
+        where value.isEmpty {
+            return .failed(PurchaseError(.fieldMissing, expected: name))
         }
-        do {
-            try needCustomer()
-        } catch {
-            return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
-        }
+        do { try needCustomer() } catch { return .failed(PurchaseError(.storeFailed, error)) }
         var open = OpenPayment(customerID: customer?.id ?? "", payment: payment, order: order)
         if let running = payments.first(where: { isSame($0, open) })?.task {
             joinedTaps += 1
@@ -58,13 +47,13 @@ extension PurchaseEngine {
         return await task.value
     }
 
-    /// Whether a tap is for a payment that the same customer is asked for.
+    /// Whether a tap is for a product that the same customer is asked to pay, perhaps for another order of theirs.
     private func isSame(_ one: OpenPayment, _ other: OpenPayment) -> Bool {
-        record.owner(one.customerID) == record.owner(other.customerID) && one.payment == other.payment
-            && one.order == other.order
+        record.owner(one.customerID) == record.owner(other.customerID)
+            && one.payment.productID == other.payment.productID
     }
 
-    private func ask(_ open: OpenPayment) async -> BegunPurchase {
+    private func ask(_ open: OpenPayment) async -> PurchaseOutcome {
         let (productID, order) = (open.payment.productID, open.order)
         var payment = open.payment
         let started: StartedPurchase
@@ -72,27 +61,23 @@ extension PurchaseEngine {
         do {
             try needCustomer()
             let customerID = customer?.id ?? ""
-            token = self.token(for: order)
+            token = self.token(for: order, of: customer)
+            try requireUsable(token, of: customerID)
             started = StartedPurchase(
                 productID: productID, customerID: customerID, orderID: order?.orderID, appAccountToken: token,
                 startedAt: max(time.now, record.mark.signed ?? .distantPast))
             try change { record in
                 record.started = record.started.suffix(PurchaseRecord.startedLimit - 1) + [started]
-                note(token, of: customerID, &record, order: order)
+                note(token, of: customer, &record, order: order)
             }
         } catch {
             payments.removeAll { isSame($0, open) }
-            return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
+            return .failed(PurchaseError(.storeFailed, error))
         }
         startedInThisRun.append(started)
         payment.appAccountToken = token
-        let asked: Result<PaymentResult, PurchaseError>
-        do {
-            asked = .success(try await queue.buy(payment))
-        } catch {
-            let error = PurchaseError(.paymentFailed, error)
-            asked = error.isCancellation ? .success(.cancelled) : .failure(error)
-        }
+        let asked: Result<PaymentResult, any Error>
+        do { asked = .success(try await queue.buy(payment)) } catch { asked = .failure(error) }
         // The sheet is closed, so another tap is another purchase; with the original API when the queue has answered.
         if case .success(.queued) = asked, let place = payments.firstIndex(where: { isSame($0, open) }),
             !payments[place].isAnswered
@@ -101,57 +86,86 @@ extension PurchaseEngine {
         } else {
             payments.removeAll { isSame($0, open) }
         }
-        switch asked {
-        case .success(.purchased(let transaction)):
+        return await end(asked, of: productID, started)
+    }
+
+    /// Handles the end of a purchase in StoreKit's own views.
+    package func handle(
+        sold: Result<PaymentResult, any Error>, of productID: String
+    ) async -> PurchaseOutcome { await end(sold, of: productID, nil) }
+
+    private func end(
+        _ asked: Result<PaymentResult, any Error>, of productID: String, _ started: StartedPurchase?
+    ) async -> PurchaseOutcome {
+        let result: PaymentResult
+        do { result = try asked.get() } catch {
+            let error = PurchaseError(.paymentFailed, error)
+            guard !error.isCancellation else { return await end(.success(.cancelled), of: productID, started) }
+            // An interrupted purchase can still arrive; one that nobody was asked to pay cannot.
+            if error.isBeforePayment { cancel(started) }
+            emit(.failed(PurchaseReport(nil, productID), error))
+            return .failed(error)
+        }
+        switch result {
+        case .purchased(let transaction):
             let handled = await handle(transaction, started: started)
-            let outcome = outcome(handled, of: transaction, for: record.current(started).customerID)
+            let buyer = started.map { record.current($0).customerID } ?? customer?.id
+            let outcome = outcome(handled, of: transaction, for: buyer)
             if outcome != handled, case .notCounted(let error) = outcome {
                 // Nobody was asked to pay.
                 cancel(started)
                 emit(.notCounted(PurchaseReport(transaction), error))
             }
             if case .granted(let purchase, isReplayed: false) = outcome { lookAfter(purchase) }
-            return BegunPurchase(outcome: outcome)
-        case .success(.pending):
+            return outcome
+        case .pending:
             emit(.pending(PurchaseReport(nil, productID)))
-            return BegunPurchase(outcome: .pending)
-        case .success(.queued): return BegunPurchase(outcome: .pending, isQueued: true)
-        case .success(.cancelled):
+            return .pending
+        case .queued: return .queued
+        case .cancelled:
             cancel(started)
             emit(.cancelled(PurchaseReport(nil, productID)))
-            return BegunPurchase(outcome: .cancelled)
-        case .failure(let error):
-            // An interrupted purchase can still arrive; one that nobody was asked to pay cannot.
-            if error.isBeforePayment { cancel(started) }
-            emit(.failed(PurchaseReport(nil, productID), error))
-            return BegunPurchase(outcome: .failed(error))
+            return .cancelled
         }
     }
 
     /// The account token of a purchase that begins. Each has one, so that a purchase without it, such as an offer code,
     /// never takes the place of one that somebody else began and did not pay.
-    private func token(for order: PurchaseOrder?) -> UUID {
-        if let token = order?.appAccountToken ?? customer?.appAccountToken { return token }
-        let known = record.customers.filter { $0.value == customer?.id }.keys
+    private func token(for order: PurchaseOrder?, of buyer: PurchaseCustomer?) -> UUID {
+        if let token = order?.appAccountToken ?? buyer?.appAccountToken { return token }
+        let known = record.customers.filter { $0.value == buyer?.id }.keys
         return known.min { $0.uuidString < $1.uuidString } ?? UUID()
     }
 
     /// Notes whom a token names. One that is neither the customer's nor an order's was made here.
-    private func note(_ token: UUID, of customerID: String, _ record: inout PurchaseRecord, order: PurchaseOrder? = nil)
-    {
-        guard !customerID.isEmpty, record.customers[token] != customerID else { return }
-        if token == order?.appAccountToken || token == customer?.appAccountToken {
-            record.customers[token] = customerID
+    private func note(
+        _ token: UUID, of buyer: PurchaseCustomer?, _ record: inout PurchaseRecord, order: PurchaseOrder? = nil
+    ) {
+        guard let buyer, record.customers[token] != buyer.id else { return }
+        if token == order?.appAccountToken || token == buyer.appAccountToken {
+            record.customers[token] = buyer.id
         } else {
-            record.make(token, for: customerID)
+            record.make(token, for: buyer.id)
         }
     }
 
-    /// The account token for a purchase that StoreKit's own views make.
+    /// Refuses another payment with a token that was made here, while one waits because the server knows no such token
+    /// (`require_account_token`): it could not be granted either.
+    private func requireUsable(_ token: UUID, of customerID: String) throws {
+        let code = PurchaseError.Code.accountTokenNeeded
+        guard record.isMade(token), record.outbox.contains(where: { $0.customerID == customerID && $0.code == code })
+        else { return }
+        throw PurchaseError(code)
+    }
+
+    /// The account token for a purchase that StoreKit's own views make, which nobody can refuse: while nobody is signed
+    /// in, it is the last customer's, and waits for them.
     package func accountToken() throws -> UUID {
-        try needCustomer()
-        let token = token(for: nil)
-        try change { note(token, of: customer?.id ?? "", &$0) }
+        try load()
+        if customer != nil || record.lastCustomer == nil { try needCustomer() }
+        let buyer = shownCustomer
+        let token = token(for: nil, of: buyer)
+        try change { note(token, of: buyer, &$0) }
         return token
     }
 
@@ -247,12 +261,12 @@ extension PurchaseEngine {
             emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(transaction)))
         }
         guard error.isCancellation else {
-            if error.isBeforePayment, let started = startedPurchase(of: transaction) { cancel(started) }
+            if error.isBeforePayment { cancel(startedPurchase(of: transaction)) }
             emit(.failed(PurchaseReport(transaction), error))
             tell(transaction, .failed(error))
             return .failed(error)
         }
-        if let started = startedPurchase(of: transaction) { cancel(started) }
+        cancel(startedPurchase(of: transaction))
         emit(.cancelled(PurchaseReport(transaction)))
         tell(transaction, .cancelled)
         return .cancelled
@@ -275,11 +289,10 @@ extension PurchaseEngine {
         return .notCounted(PurchaseError(.ownedByAnother))
     }
 
-    /// Ends a started purchase that the customer cancelled, or was never asked to pay. One with an order stays: the
-    /// backend cancels orders.
-    private func cancel(_ started: StartedPurchase) {
-        guard started.orderID == nil else { return }
-        let started = record.current(started)
+    /// Ends a started purchase that was cancelled or never asked for. One with an order stays for the backend.
+    private func cancel(_ purchase: StartedPurchase?) {
+        guard let purchase, purchase.orderID == nil else { return }
+        let started = record.current(purchase)
         if let index = startedInThisRun.lastIndex(of: started) { startedInThisRun.remove(at: index) }
         _ = changes { record in
             if let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }
@@ -291,7 +304,7 @@ struct OpenPayment: Sendable {
     let customerID: String
     let payment: PurchasePayment
     let order: PurchaseOrder?
-    var task: Task<PurchaseEngine.BegunPurchase, Never>?
+    var task: Task<PurchaseOutcome, Never>?
     /// Whether the queue of the original API has it, and whether a transaction of the product arrived since.
     var isQueued = false
     var isAnswered = false

@@ -35,18 +35,14 @@ extension PurchaseEngine {
     }
 
     /// The remaining units of a consumable. The server's number wins.
-    public func balance(of productID: String) throws -> Int64 {
-        if let balance = try entitlements().first(where: { $0.productID == productID })?.balance { return balance }
-        return 0
-    }
+    public func balance(of productID: String) throws -> Int64 { try entitlements().balance(of: productID) }
 
     /// Uses up units of a consumable, without a server. With one, the app's backend consumes them.
     ///
     /// - Parameters:
     ///   - quantity: how many units, at least 1.
     ///   - productID: the consumable.
-    ///   - consumptionID: a name for this use. A repeated call with the same name changes nothing, if it is among the
-    ///     last 200 uses.
+    ///   - consumptionID: a name for this use. A repeated call with one of the last 200 names changes nothing.
     public func consume(_ quantity: Int64 = 1, of productID: String, consumptionID: String) throws {
         try load()
         guard server == nil else { throw PurchaseError(.consumedByServer) }
@@ -69,8 +65,7 @@ extension PurchaseEngine {
     }
 
     /// Ends purchases granted on this device whose products the App Store withdraws without a transaction, and reports
-    /// each as `revoked`. Consumables stay, because they may be used up. A restore or the server's next answer corrects
-    /// it.
+    /// each as `revoked`, except consumables. A restore or the server's next answer corrects it.
     package func withdraw(_ productIDs: [String]) {
         let now = trustedNow()
         var ended: [GrantedPurchase] = []
@@ -79,11 +74,7 @@ extension PurchaseEngine {
             for key in keys { if let purchase = record.end(key, at: now) { ended.append(purchase) } }
         }
         guard isStored else { return }
-        for purchase in ended {
-            emit(
-                .revoked(
-                    PurchaseReport(purchase.key.transactionID, purchase.productID), PurchaseError(.purchaseRevoked)))
-        }
+        for purchase in ended { emit(.revoked(PurchaseReport(purchase), PurchaseError(.purchaseRevoked))) }
     }
 
     /// The purchases that were granted on this device to the customer who is signed in; without a server, all of them.
@@ -117,6 +108,14 @@ extension PurchaseEngine {
             [end, end.addingTimeInterval(offline.leeway)].map { $0.timeIntervalSince(now) }
         }
         return pauses.filter { $0 > 0 }.min()
+    }
+
+    /// Until when each product with an end is shown if nobody can be asked; for a pass, the app itself says it.
+    nonisolated func shownEnds(of entitlements: [PurchaseEntitlement]) -> [String: Date] {
+        let ends = entitlements.compactMap { one in
+            one.until.map { (one.productID, lengths[one.productID] == nil ? $0 + offline.leeway : $0) }
+        }
+        return Dictionary(ends) { $1 }
     }
 
     /// Looks whether what has just ended was renewed, before it is taken away.
@@ -187,8 +186,7 @@ extension PurchaseEngine {
         server == nil || (customer.map { $0.id == customerID } ?? false)
     }
 
-    /// Whether a purchase of an environment counts in this installation: TestFlight's does not count in the App
-    /// Store's.
+    /// Whether a purchase of an environment counts here: one of TestFlight does not count in the App Store's build.
     private func isOfThisApp(_ environment: String?) -> Bool {
         guard let environment, let own = record.environment else { return true }
         return environment == own || environment == "Production"
@@ -242,8 +240,8 @@ extension PurchaseEngine {
         return entitlement
     }
 
-    /// When the passes of a product end, each of which begins when it is bought or when the one before it ends; `nil`
-    /// if it is none, or its length is not known.
+    /// When the passes of a product end, each of which begins when it is bought or the one before it ends, if it is
+    /// one.
     private func endOfPasses(_ product: String, _ purchases: [GrantedPurchase]) -> Date? {
         guard let length = lengths[product] else { return nil }
         let passes = purchases.filter { $0.until == nil && ($0.kind == nil || $0.kind == .nonRenewingSubscription) }

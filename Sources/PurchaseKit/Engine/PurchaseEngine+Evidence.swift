@@ -18,8 +18,7 @@ extension PurchaseEngine {
     /// Gathers and verifies the evidence: the signed transaction, or otherwise the app receipt, or otherwise the
     /// transaction receipt.
     ///
-    /// Without a server, a receipt also proves a purchase whose signed transaction this version cannot verify: Apple
-    /// signs receipts with other certificates.
+    /// Without a server, a receipt also proves a purchase whose signed transaction this version cannot verify.
     func evidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         if server == nil, transaction.isVouchedForByXcode { return Gathered(isVouchedForByXcode: true) }
         guard let text = transaction.signedTransaction, !text.isEmpty else {
@@ -102,14 +101,11 @@ extension PurchaseEngine {
     package func verify(
         appTransaction: String, isVerifiedByStoreKit: Bool = false
     ) async throws -> SignedAppTransaction {
-        switch await verifier.verify(
-            .signedTransaction(appTransaction), proves: nil, isVerifiedByStoreKit: isVerifiedByStoreKit)
-        {
-        case .verified(.appTransaction(let transaction)): return transaction
-        case .verified(let other):
-            throw PurchaseError(.evidenceMissing, expected: "an app transaction", found: other.kind.rawValue)
-        case .forged(let error), .undetermined(let error): throw error
-        }
+        let verified = try await verifier.verify(
+            .signedTransaction(appTransaction), proves: nil, isVerifiedByStoreKit: isVerifiedByStoreKit
+        ).get()
+        if case .appTransaction(let transaction) = verified { return transaction }
+        throw PurchaseError(.evidenceMissing, expected: "an app transaction", found: verified.kind.rawValue)
     }
 
     /// Checks the app receipt as an app does at its launch, without network and without refreshing it.
@@ -127,18 +123,14 @@ extension PurchaseEngine {
             throw PurchaseError(.receiptMissing, error)
         }
         guard let bytes, !bytes.isEmpty else { return nil }
-        switch await verifier.verify(.appReceipt(Data(bytes)), proves: nil) {
-        case .verified(.appReceipt(let receipt)): return receipt
-        case .verified(let other):
-            throw PurchaseError(.evidenceMissing, expected: "an app receipt", found: other.kind.rawValue)
-        case .forged(let error), .undetermined(let error): throw error
-        }
+        let verified = try await verifier.verify(.appReceipt(Data(bytes)), proves: nil).get()
+        if case .appReceipt(let receipt) = verified { return receipt }
+        throw PurchaseError(.evidenceMissing, expected: "an app receipt", found: verified.kind.rawValue)
     }
 }
 
 extension PurchaseError {
-    /// Whether another receipt may help. It cannot help before the first unlock of the device, or against an
-    /// environment that the app does not accept.
+    /// Whether another receipt may help: not before the first unlock, and not against an environment.
     fileprivate var isMendedByRefresh: Bool {
         code != .deviceUnknown && code.rawValue != ReasonCode.environmentNotAccepted.rawValue
             && code.rawValue != ReasonCode.environmentNotVouchedFor.rawValue

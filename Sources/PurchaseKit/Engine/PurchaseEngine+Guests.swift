@@ -1,15 +1,14 @@
 import Foundation
 
 extension PurchaseEngine {
-    /// Asks the app's backend to merge a guest into a customer, and returns who has the guest's purchases: `into` of
-    /// the server's answer.
+    /// Asks the app's backend to merge a guest into a customer, and returns `into` of the server's answer.
     public typealias HandOver = @Sendable (_ guestID: String, _ customerID: String) async throws -> String
 
     /// Signs in a customer without a login, as an app without one does at its launch. The id is random, made once, and
     /// kept until its purchases are handed to a customer with a login. An engine that nobody signed in to does the same
-    /// when the customer buys or restores; until then, what arrives waits. The store keeps the guest apart from the
-    /// record; `KeychainPurchaseStore` over a reinstall and on the customer's other devices. Without it, a restore
-    /// gives a new guest what the server's setting `guest_restore` allows.
+    /// when the customer buys or restores; until then, what arrives waits. As soon as the guest has something, the
+    /// store keeps them apart from the record; `KeychainPurchaseStore` over a reinstall and on the customer's other
+    /// devices. Without it, a restore gives a new guest what the server's setting `guest_restore` allows.
     ///
     /// - Returns: the customer.
     /// - Throws: `PurchaseError` with the code `store_failed`: without the stored id, the purchases would be lost.
@@ -20,14 +19,17 @@ extension PurchaseEngine {
         return guest
     }
 
-    /// The guest of this installation. The id is a secret of the device; the token is in everything that they buy.
+    /// The guest of this device, or one of another device who has arrived since, unless this one has something.
     private func keptGuest() throws -> PurchaseCustomer {
         try load()
-        if let guest = record.guest { return guest }
-        let (id, token) = ("guest-\(UUID().uuidString.lowercased())", UUID())
-        do { try store.keepGuest(Array("\(id) \(token)".utf8)) } catch { throw PurchaseError(.storeFailed, error) }
-        try change { $0.make(guest: id, token) }
-        return PurchaseCustomer(id: id, appAccountToken: token)
+        var next = record
+        if !askedAbout.contains(next.guest?.id ?? "") {
+            do { try next.loadGuest(store) } catch { throw PurchaseError(.storeFailed, error) }
+        }
+        let guest = next.ownGuest()
+        let found = next
+        try change { $0 = found }
+        return guest
     }
 
     /// Signs in the guest if the customer asks for something before anybody is signed in.
@@ -36,9 +38,11 @@ extension PurchaseEngine {
     ///   whose purchase would otherwise be the guest's.
     func needCustomer() throws {
         try load()
-        guard server != nil, customer == nil else { return }
-        guard record.lastCustomer == nil else { throw PurchaseError(.customerUnknown) }
-        guard use(try keptGuest()) else { throw PurchaseError(.storeFailed) }
+        guard server != nil, customer == nil || customer == record.guest else { return }
+        guard customer != nil || record.lastCustomer == nil else { throw PurchaseError(.customerUnknown) }
+        let guest = try keptGuest()
+        guard guest != customer else { return }
+        guard use(guest) else { throw PurchaseError(.storeFailed) }
         // What waits for a customer, and what the App Store lists, is asked about beside the purchase.
         nextPass = time.uptime
         wake()

@@ -5,19 +5,14 @@ extension PurchaseEngine {
     /// Everything that was granted and consumed, as JSON, without evidence: for another device, or another store.
     public func exportPurchases() throws -> Data {
         try load()
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        encoder.outputFormatting = .sortedKeys
-        return try encoder.encode(ExportedPurchases(granted: record.granted, units: record.units))
+        return try JSONEncoder.ofRecord.encode(ExportedPurchases(granted: record.granted, units: record.units))
     }
 
     /// Adds exported purchases. A purchase that is already in the record is not added again.
     ///
     /// The text is believed, so it must come from a place that the customer cannot write to.
     public func importPurchases(_ data: Data) throws {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .millisecondsSince1970
-        let exported = try decoder.decode(ExportedPurchases.self, from: data)
+        let exported = try JSONDecoder.ofRecord.decode(ExportedPurchases.self, from: data)
         try change { record in
             record.adopt(exported.granted)
             for (name, totals) in exported.units { record.units[name, default: UnitTotals()].add(totals) }
@@ -67,6 +62,16 @@ public struct PurchaseDiagnostics: Sendable, Codable, Equatable {
     /// Whether the device's clock is behind it.
     public var isClockBehind: Bool
 
+    /// A state, for the tests of an app.
+    public init(
+        startedPurchases: Int = 0, waiting: [Waiting] = [], grantedPurchases: Int = 0, storedEntitlements: Int = 0,
+        isSignedIn: Bool = false, environment: String? = nil, clockMark: Date? = nil, isClockBehind: Bool = false
+    ) {
+        (self.startedPurchases, self.waiting, self.grantedPurchases) = (startedPurchases, waiting, grantedPurchases)
+        (self.storedEntitlements, self.isSignedIn) = (storedEntitlements, isSignedIn)
+        (self.environment, self.clockMark, self.isClockBehind) = (environment, clockMark, isClockBehind)
+    }
+
     /// A transaction that is not finished.
     public struct Waiting: Sendable, Codable, Equatable {
         public var transactionID: String?
@@ -78,5 +83,15 @@ public struct PurchaseDiagnostics: Sendable, Codable, Equatable {
         public var isDecided: Bool
         public var hasCustomer: Bool
         public var hasOrder: Bool
+
+        public init(
+            transactionID: String? = nil, productID: String, environment: String? = nil, attempts: Int = 0,
+            nextAttempt: Date? = nil, code: String? = nil, isDecided: Bool = false, hasCustomer: Bool = false,
+            hasOrder: Bool = false
+        ) {
+            (self.transactionID, self.productID, self.environment) = (transactionID, productID, environment)
+            (self.attempts, self.nextAttempt, self.code) = (attempts, nextAttempt, code)
+            (self.isDecided, self.hasCustomer, self.hasOrder) = (isDecided, hasCustomer, hasOrder)
+        }
     }
 }

@@ -91,8 +91,6 @@ extension PurchaseEngine {
                         renewal: renewal, grantedAt: now, signedAt: signedAt))
             }
         }
-        for (purchase, error) in ended {
-            emit(.revoked(PurchaseReport(purchase.key.transactionID, purchase.productID), error))
-        }
+        for (purchase, error) in ended { emit(.revoked(PurchaseReport(purchase), error)) }
     }
 }

@@ -5,16 +5,13 @@ import PurchaseVerification
 /// Handles the outcomes of a transaction: what to store, and when to finish the transaction.
 extension PurchaseEngine {
     /// What is left to do after an outcome is stored.
-    enum Step {
-        /// Its transaction is finished.
-        case finish(PurchaseOutcome)
-        case wait(PurchaseOutcome)
+    struct Step {
+        let outcome: PurchaseOutcome
+        /// Whether its transaction is finished.
+        let finishes: Bool
 
-        var outcome: PurchaseOutcome {
-            switch self {
-            case .finish(let outcome), .wait(let outcome): outcome
-            }
-        }
+        static func finish(_ outcome: PurchaseOutcome) -> Step { Step(outcome: outcome, finishes: true) }
+        static func wait(_ outcome: PurchaseOutcome) -> Step { Step(outcome: outcome, finishes: false) }
     }
 
     /// Store, finish, remove from the outbox: in this order.
@@ -115,7 +112,7 @@ extension PurchaseEngine {
     }
 
     func conclude(_ step: Step, _ entry: OutboxEntry) async -> PurchaseOutcome {
-        if case .finish(let outcome) = step, await finish(entry, outcome) { close(entry, outcome) }
+        if step.finishes, await finish(entry, step.outcome) { close(entry, step.outcome) }
         return step.outcome
     }
 
@@ -123,13 +120,12 @@ extension PurchaseEngine {
     func conclude(_ steps: [(step: Step, entry: OutboxEntry)]) async {
         var finished: [(OutboxEntry, PurchaseOutcome)] = []
         for (step, entry) in steps {
-            if case .finish(let outcome) = step, await finish(entry, outcome) { finished.append((entry, outcome)) }
+            if step.finishes, await finish(entry, step.outcome) { finished.append((entry, step.outcome)) }
         }
         if !finished.isEmpty { _ = together { for (entry, outcome) in finished { close(entry, outcome) } } }
     }
 
-    /// Finishes a transaction whose outcome is stored. If the queue fails, the entry stays, and finishing is tried
-    /// again.
+    /// Finishes a transaction whose outcome is stored. If the queue fails, the entry stays, and it is tried again.
     private func finish(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) async -> Bool {
         do {
             try await queue.finish(entry.transaction)

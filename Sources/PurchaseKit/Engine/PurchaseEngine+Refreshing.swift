@@ -2,8 +2,7 @@ import Foundation
 import PurchaseMessages
 import PurchaseVerification
 
-/// The look at the current evidence, without a password prompt: what another device bought or renewed, and what was
-/// there before the app was installed again.
+/// The look at the current evidence, without a password prompt: what another device or installation bought.
 extension PurchaseEngine {
     /// Looks at the evidence that the system has now, so that `entitlements` follows the newest news.
     ///
@@ -213,8 +212,7 @@ extension PurchaseEngine {
         }
     }
 
-    /// Evidence of waiting transactions whose tokens are unknown here. The App Store lists no consumables, so nothing
-    /// else would tell whom these tokens name.
+    /// Evidence of waiting transactions whose tokens are unknown here. The App Store lists no consumables.
     private func waitingProofs(of customerID: String) -> [Proof] {
         record.outbox.compactMap { entry in
             let transaction = entry.transaction
@@ -270,11 +268,7 @@ extension PurchaseEngine {
             }
             record.keep(entitlements)
         }
-        for purchase in ended {
-            emit(
-                .revoked(
-                    PurchaseReport(purchase.key.transactionID, purchase.productID), PurchaseError(.purchaseRevoked)))
-        }
+        for purchase in ended { emit(.revoked(PurchaseReport(purchase), PurchaseError(.purchaseRevoked))) }
     }
 
     // MARK: Helpers

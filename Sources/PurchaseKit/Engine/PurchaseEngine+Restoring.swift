@@ -28,7 +28,9 @@ extension PurchaseEngine {
             try load()
             await learnEnvironment()
             let restored = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
-            await settle(await claimWaiting(restored, of: customerID, &summary), of: customerID, &summary)
+            let others = await claimWaiting(restored, of: customerID, &summary)
+            var tap = RestoreTap(mayRefresh: true, isAgain: false)
+            await settle(others, of: customerID, &summary, &tap)
         } catch {
             let failure = PurchaseError(.queueFailed, error)
             summary.error = failure.isCancellation ? PurchaseError(.paymentCancelled) : failure
@@ -44,8 +46,7 @@ extension PurchaseEngine {
         return false
     }
 
-    /// Claims the waiting transactions with their own customer and order, which a restore does not know, and returns
-    /// the others.
+    /// Claims waiting transactions with their customer and order, which a restore does not know; returns the others.
     private func claimWaiting(
         _ transactions: [PaymentTransaction], of customerID: String?, _ summary: inout RestoreSummary
     ) async -> [PaymentTransaction] {
@@ -69,10 +70,33 @@ extension PurchaseEngine {
         return others
     }
 
+    /// Sends what waits since a restore that got no answer, together as the restore did, and returns the others.
+    func restoreAgain(_ transactions: [PaymentTransaction]) async -> [PaymentTransaction] {
+        let waiting = transactions.filter { transaction in
+            guard server != nil, let customer, let key = transaction.key, let entry = record.entry(key) else {
+                return false
+            }
+            return entry.requestedAt != nil && entry.decision == nil && !entry.wasStarted
+                && entry.customerID == customer.id && entry.transaction == transaction
+                && handling[key.transactionID] == nil
+        }
+        guard waiting.count > 1 else { return transactions }
+        if !isRestoringAgain {
+            isRestoringAgain = true
+            defer { isRestoringAgain = false }
+            var (summary, tap) = (RestoreSummary(), RestoreTap())
+            await settle(waiting, of: customer?.id, &summary, &tap)
+            await deliver()
+        }
+        let ids = Set(waiting.map(\.transactionID))
+        return transactions.filter { !ids.contains($0.transactionID) }
+    }
+
     /// Decides about all of them, and stores the outcomes together: a write takes the longer, the more there are. One
     /// that cannot be decided now is tried again from the outbox; one that was not stored yet is restored again.
     private func settle(
-        _ transactions: [PaymentTransaction], of customerID: String?, _ summary: inout RestoreSummary
+        _ transactions: [PaymentTransaction], of customerID: String?, _ summary: inout RestoreSummary,
+        _ tap: inout RestoreTap
     ) async {
         var proofs: [RestoredProof] = []
         var decided: [(entry: OutboxEntry, decide: Decide)] = []
@@ -82,7 +106,8 @@ extension PurchaseEngine {
                 record.entry(key)
                 ?? OutboxEntry(
                     transaction: transaction, customerID: customerID, wasStarted: false, arrivedAt: time.now)
-            entry.requestedAt = time.now
+            if !tap.isAgain { entry.requestedAt = time.now }
+            tap.isRequested = tap.isRequested && entry.isRequested(at: time.now)
             // The customer asked for it, so the refresh that a restore of the original API makes has taken place
             // already.
             let gathered = await evidence(for: transaction, mayRefresh: false)
@@ -101,7 +126,7 @@ extension PurchaseEngine {
             }
         }
         if !proofs.isEmpty, let customerID = customerID.map({ record.owner($0) }) {
-            var tap = RestoreTap(appTransaction: await queue.appTransaction(refreshes: false), mayRefresh: true)
+            tap.appTransaction = await queue.appTransaction(refreshes: false)
             for (request, group) in requests(proofs, of: customerID, \.evidence) {
                 guard isSignedIn(customerID, &summary) else { break }
                 decided += await decide(group.flatMap(\.entries), request, &tap)
@@ -153,6 +178,10 @@ extension PurchaseEngine {
         var appTransaction: String?
         /// Whether the App Store may sign a new one, for which it may ask for a password: once.
         var mayRefresh = false
+        /// Whether it is sent again without a tap. Only a tap may ask for the password that a refusal may take.
+        var isAgain = true
+        /// Whether they asked for it within the last day.
+        var isRequested = true
     }
 
     /// Asks for a restore that the customer asked for. It may take over what a guest of this Apple Account bought, for
@@ -161,7 +190,7 @@ extension PurchaseEngine {
         _ request: RestoreRequest, _ tap: inout RestoreTap
     ) async throws -> PurchaseConnection.Decision<RestoreAnswer> {
         var asked = request
-        (asked.requested, asked.appTransaction) = (true, tap.appTransaction)
+        if tap.isRequested { (asked.requested, asked.appTransaction) = (true, tap.appTransaction) }
         let sent = asked
         let decision = try await asking(about: sent.customerID) { try await $0.restore(sent) }
         guard tap.mayRefresh, case .accepted(let answer, _) = decision, answer.needsAppTransaction == true else {
@@ -185,41 +214,52 @@ extension PurchaseEngine {
         _ entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)], _ request: RestoreRequest,
         _ tap: inout RestoreTap
     ) async -> [(entry: OutboxEntry, decide: Decide)] {
-        let result: Result<PurchaseConnection.Decision<RestoreAnswer>, PurchaseError>
-        do {
-            result = .success(try await send(request, &tap))
-        } catch {
-            result = .failure(PurchaseError(.connectionFailed, error))
-        }
+        let result: Result<RestoreDecisions, any Error>
+        do { result = .success(try await decisions(on: request, &tap)) } catch { result = .failure(error) }
         // The guest was handed over meanwhile.
         if record.owner(request.customerID) != request.customerID { lookSoon() }
-        let entitlements: EntitlementAnswer?
-        if case .success(.accepted(let answer, let signedAt)) = result {
-            entitlements = take(answer.entitlements, answer.account, of: request.customerID, signedAt)
-        } else {
-            entitlements = nil
-        }
         return entries.enumerated().map { place, one in
             (
                 one.entry,
                 { entry in
-                    switch result {
-                    case .failure(let error): return self.postpone(&entry, error)
-                    case .success(.problem(let problem, let retryAfter)):
-                        return self.apply(ServerDecision(problem, retryAfter: retryAfter), to: &entry, one.verified)
-                    case .success(.accepted(let answer, _)):
-                        var decision = ServerDecision(answer, about: entry, entitlements)
+                    let decision = result.map { all in
+                        var decision = all.of(entry)
                         decision.isKept = true
-                        let step = self.apply(decision, to: &entry, one.verified)
-                        // Once for all, and after the purchases on which they rest.
-                        if place == entries.count - 1, let entitlements {
-                            _ = self.changes { $0.keep(entitlements) }
-                        }
-                        return step
+                        return decision
                     }
+                    let step = self.apply(decision, to: &entry, one.verified)
+                    // Once for all, and after the purchases on which they rest.
+                    if place == entries.count - 1, let entitlements = try? result.get().entitlements {
+                        _ = self.changes { $0.keep(entitlements) }
+                    }
+                    return step
                 }
             )
         }
+    }
+
+    /// What the server decides about each transaction of a restore.
+    func decisions(on request: RestoreRequest, _ tap: inout RestoreTap) async throws -> RestoreDecisions {
+        switch try await send(request, &tap) {
+        case .problem(let problem, let retryAfter):
+            let decision = ServerDecision(problem, retryAfter: retryAfter)
+            return RestoreDecisions(entitlements: nil) { _ in decision }
+        case .accepted(let answer, let signedAt):
+            let entitlements = take(answer.entitlements, answer.account, of: request.customerID, signedAt)
+            let isAgain = tap.isAgain
+            return RestoreDecisions(entitlements: entitlements) { entry in
+                var decision = ServerDecision(answer, about: entry, entitlements)
+                if isAgain, decision.disposition == .refused, answer.needsAppTransaction == true {
+                    decision.disposition = nil
+                }
+                return decision
+            }
+        }
+    }
+
+    struct RestoreDecisions {
+        let entitlements: EntitlementAnswer?
+        let of: (OutboxEntry) -> ServerDecision
     }
 }
 
@@ -232,7 +272,7 @@ extension RestoreSummary {
         case .notCounted(let error): notCounted[key.transactionID] = error
         case .refused(let error): refused[key.transactionID] = error
         case .invalid(let error), .undetermined(let error), .failed(let error): undetermined[key.transactionID] = error
-        case .pending, .cancelled: break
+        case .pending, .queued, .cancelled: break
         }
     }
 }

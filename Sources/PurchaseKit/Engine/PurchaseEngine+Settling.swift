@@ -76,14 +76,10 @@ extension PurchaseEngine {
             return await conclude(postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing)), entry)
         }
         let asked = entry.customerID
-        let outcome: PurchaseOutcome
-        do {
-            let decision = try await ask(entry, evidence)
-            entry.customerID = asked.map { record.owner($0) }
-            outcome = await conclude(apply(decision, to: &entry, gathered.verified), entry)
-        } catch {
-            outcome = await conclude(postpone(&entry, PurchaseError(.connectionFailed, error)), entry)
-        }
+        let decision: Result<ServerDecision, any Error>
+        do { decision = .success(try await ask(entry, evidence)) } catch { decision = .failure(error) }
+        entry.customerID = asked.map { record.owner($0) }
+        let outcome = await conclude(apply(decision, to: &entry, gathered.verified), entry)
         // The request was about the guest, who was handed over meanwhile.
         if asked != asked.map({ record.owner($0) }) { lookSoon() }
         return outcome
@@ -103,8 +99,7 @@ extension PurchaseEngine {
 
     // MARK: The entry
 
-    /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase that it
-    /// pays.
+    /// The entry in the outbox, stored before anything else is done, and the started purchase that it pays.
     private func enter(
         _ transaction: PaymentTransaction, _ key: PurchaseKey, _ started: StartedPurchase?
     ) throws -> (OutboxEntry, matched: StartedPurchase?) {
@@ -142,8 +137,8 @@ extension PurchaseEngine {
     }
 
     /// The started purchase that a transaction belongs to: the newest of its product and token, because an older one
-    /// may have been cancelled. StoreKit 2 always returns the token; the original API may lose it. One of the customer
-    /// who is signed in comes first.
+    /// may have been cancelled. StoreKit 2 always returns the token; the original API may lose it, and then it is only
+    /// one of the customer who is shown. One of the customer who is signed in comes first.
     func startedPurchase(of transaction: PaymentTransaction) -> StartedPurchase? {
         guard transaction.state != .restored, transaction.revocationDate == nil else { return nil }
         let fitting = record.started.filter { started in
@@ -151,7 +146,8 @@ extension PurchaseEngine {
                 && (started.appAccountToken == transaction.appAccountToken
                     || (transaction.appAccountToken == nil && transaction.signedTransaction == nil))
         }
-        return fitting.last { $0.customerID == customer?.id ?? "" } ?? fitting.last
+        return fitting.last { $0.customerID == customer?.id ?? "" }
+            ?? fitting.last { transaction.appAccountToken != nil || isOfCustomer($0.customerID) }
     }
 
     /// The customer to whom a transaction belongs: whom its token names, who owns its original, who started it, or who
@@ -199,8 +195,14 @@ extension PurchaseEngine {
     }
 
     /// A transaction is finished only if it is granted or refused, not if the disposition is unknown or absent.
-    func apply(_ decision: ServerDecision, to entry: inout OutboxEntry, _ verified: VerifiedEvidence?) -> Step {
-        switch decision.disposition {
+    func apply(
+        _ answer: Result<ServerDecision, any Error>, to entry: inout OutboxEntry, _ verified: VerifiedEvidence?
+    ) -> Step {
+        let decision: ServerDecision
+        do { decision = try answer.get() } catch {
+            return postpone(&entry, PurchaseError(.connectionFailed, error))
+        }
+        return switch decision.disposition {
         case .granted?:
             if let error = decision.notCounted {
                 passOver(&entry, error, decision)
@@ -220,22 +222,9 @@ extension PurchaseEngine {
         guard let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
         guard entry.wasStarted, !entry.isWithdrawn else {
             let request = restoreRequest(of: customerID, evidence.receiptData, evidence.signedTransaction.map { [$0] })
-            let sent: PurchaseConnection.Decision<RestoreAnswer>
-            if entry.isRequested(at: time.now) {
-                var tap = RestoreTap(appTransaction: await queue.appTransaction(refreshes: false))
-                sent = try await send(request, &tap)
-            } else {
-                sent = try await asking(about: customerID) { try await $0.restore(request) }
-            }
-            switch sent {
-            case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
-            case .accepted(let answer, let signedAt):
-                var decision = ServerDecision(
-                    answer, about: entry, take(answer.entitlements, answer.account, of: customerID, signedAt))
-                // Only the next tap may ask for the password that this takes.
-                if decision.disposition == .refused, answer.needsAppTransaction == true { decision.disposition = nil }
-                return decision
-            }
+            var tap = RestoreTap(isRequested: entry.isRequested(at: time.now))
+            if tap.isRequested { tap.appTransaction = await queue.appTransaction(refreshes: false) }
+            return try await decisions(on: request, &tap).of(entry)
         }
         let request = PurchaseRequest(
             receiptData: evidence.receiptData, signedTransaction: evidence.signedTransaction,

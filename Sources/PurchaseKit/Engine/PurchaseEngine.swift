@@ -9,8 +9,7 @@ import PurchaseMessages
 ///     await engine.signIn(PurchaseCustomer(id: "alice"))
 ///     let outcome = await engine.buy("com.example.app.coins")
 ///
-/// Create one engine for the whole life of the app: two engines with the same store would overwrite each other's
-/// record.
+/// Create one engine for the life of the app: two with the same store would overwrite each other's record.
 public actor PurchaseEngine {
     let queue: any PaymentQueue
     let receipts: any ReceiptSource
@@ -21,14 +20,14 @@ public actor PurchaseEngine {
     let time: any PurchaseTime
     let offline: OfflineLimit
     let lengths: [String: PurchasePeriod]
+    private let startsAsGuest: Bool
 
     private(set) var record = PurchaseRecord()
     private var isLoaded = false
     private var couldNotLoad = false
     private(set) var customer: PurchaseCustomer?
     var payments: [OpenPayment] = []
-    /// The customers about whose current evidence a look of this run has ended, with or without an answer; without a
-    /// server, an empty id.
+    /// The customers about whom a look of this run has ended, with or without an answer; without a server, an empty id.
     var lookedFor: Set<String> = []
     private(set) var isSignedOut = false
     /// Subscriptions that StoreKit lists although their time is over by the mark: the clock is, or was, wrong.
@@ -69,8 +68,7 @@ public actor PurchaseEngine {
     private var appListeners: Set<UUID> = []
     /// The last product that a customer chose on the App Store while the app did not listen yet.
     private var waitingPromotion: (event: PurchaseEvent, at: Date)?
-    /// How long it waits, in seconds. An app listens within seconds of its start; much later, the customer has
-    /// forgotten what they chose.
+    /// How long it waits, in seconds. Much later than its start, the customer has forgotten what they chose.
     private static let promotionSeconds = 300.0
     /// That the store was set aside in this run: it is read before most listeners exist.
     private var setAside: PurchaseEvent?
@@ -78,6 +76,7 @@ public actor PurchaseEngine {
     /// How to merge a guest into the customer who signed in last with a hand-over.
     var handOver: (customerID: String, merge: HandOver)?
     var isHandingOver = false
+    var isRestoringAgain = false
     /// The calls of `signIn` and `signOut`, of which the last one counts.
     var logins = 0
     /// The customers about whom the server is being asked, one for each request.
@@ -94,15 +93,16 @@ public actor PurchaseEngine {
     ///   - offline: how long the server's last answer counts without a newer one.
     ///   - lengths: how long each non-renewing subscription lasts, without a server; nothing signed states it, so one
     ///     that is not named here never ends. Each begins when it is bought, or when the one before it ends.
+    ///   - startsAsGuest: whether the customer is a guest until somebody signs in, as in an app without a login.
     public init(
         queue: any PaymentQueue, receipts: any ReceiptSource = NoReceiptSource(), verifier: DeviceVerifier,
         server: PurchaseConnection?, store: any PurchaseStore, life: any AppLife = NoAppLife(),
         time: any PurchaseTime = SystemPurchaseTime(), offline: OfflineLimit = OfflineLimit(),
-        lengths: [String: PurchasePeriod] = [:]
+        lengths: [String: PurchasePeriod] = [:], startsAsGuest: Bool = false
     ) {
         (self.queue, self.receipts, self.verifier, self.server) = (queue, receipts, verifier, server)
         (self.store, self.life, self.time) = (store, life, time)
-        (self.offline, self.lengths) = (offline, lengths)
+        (self.offline, self.lengths, self.startsAsGuest) = (offline, lengths, startsAsGuest)
     }
 
     // MARK: Running
@@ -147,8 +147,7 @@ public actor PurchaseEngine {
         waitingForRunEnd = []
     }
 
-    /// Handles all transactions that the queue has not finished or the outbox keeps, and looks at the current evidence.
-    /// `run` calls it.
+    /// Handles all unfinished transactions and entries, and looks at the current evidence. `run` calls it.
     package func start() async {
         let failed = failedStarts
         nextStart = nil
@@ -173,7 +172,7 @@ public actor PurchaseEngine {
             startAgainLater()
             transactions = record.outbox.map(\.transaction)
         }
-        for transaction in transactions { await handle(transaction) }
+        for transaction in await restoreAgain(transactions) { await handle(transaction) }
         if failedStarts == failed { failedStarts = 0 }
         await refreshEntitlements()
     }
@@ -184,7 +183,7 @@ public actor PurchaseEngine {
     /// Tries again, now, everything that waits.
     public func retryNow() async {
         guard loads() else { return }
-        for entry in record.outbox { await handle(entry.transaction) }
+        for transaction in await restoreAgain(record.outbox.map(\.transaction)) { await handle(transaction) }
     }
 
     /// Refreshes the receipt, which may ask the customer for their password, and tries again everything that waits.
@@ -218,12 +217,16 @@ public actor PurchaseEngine {
         logins += 1
         guard !customer.id.isEmpty else { return signOut() }
         guard use(customer) else { return }
-        if let guest = record.guest, guest.id != customer.id, record.knows(guest.id) { emit(.guestKept) }
-        for entry in record.outbox
-        where entry.customerID == nil || (hasStarted && entry.customerID == customer.id) {
+        let isKept = record.guest.map { $0.id != customer.id && record.knows($0.id) } ?? false
+        if isKept || (handOver?.customerID != customer.id && record.awaitsGuest(customer.id)) { emit(.guestKept) }
+        let waiting = record.outbox.filter {
+            $0.customerID == nil || (hasStarted && $0.customerID == customer.id)
+        }
+        let owned = waiting.filter { $0.customerID != nil }.map(\.key.transactionID)
+        for transaction in await restoreAgain(waiting.map(\.transaction)) {
             // A login does not wait for a request that is on its way.
-            guard entry.customerID == nil || handling[entry.key.transactionID] == nil else { continue }
-            await handle(entry.transaction)
+            let id = transaction.transactionID ?? ""
+            if !owned.contains(id) || handling[id] == nil { await handle(transaction) }
         }
         announce()
         if hasStarted { await refreshEntitlements() }
@@ -324,6 +327,7 @@ public actor PurchaseEngine {
             throw PurchaseError(.storeFailed, error)
         }
         isLoaded = true
+        if startsAsGuest, server != nil, record.lastCustomer == nil { record.lastCustomer = record.ownGuest() }
         // A guest stays signed in over launches.
         if customer == nil, let guest = record.guest, record.lastCustomer == guest { customer = guest }
         watchers.values.forEach { $0.yield() }
@@ -372,6 +376,7 @@ public actor PurchaseEngine {
 
     private func write(_ next: PurchaseRecord, since old: PurchaseRecord) throws {
         do {
+            try next.storeGuest(store, since: old)
             try next.storeEvidence(store, since: old)
             try store.write(try next.document())
         } catch {

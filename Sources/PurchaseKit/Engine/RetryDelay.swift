@@ -9,8 +9,7 @@ enum RetryDelay {
         min(longest, max(2 * Double(1 << min(max(attempts, 1), 11)), retryAfter ?? 0))
     }
 
-    /// The pause until an attempt. An attempt further away than the longest pause is due: the device's clock was set
-    /// back.
+    /// The pause until an attempt. One further away than the longest pause is due: the clock was set back.
     static func pause(until date: Date, at now: Date) -> Double {
         let seconds = date.timeIntervalSince(now)
         return seconds > longest ? 0 : max(0, seconds)
@@ -18,8 +17,7 @@ enum RetryDelay {
 }
 
 extension PurchaseEngine {
-    /// Repeats attempts that are due, until its task is cancelled. It sleeps until the next one, and wakes when
-    /// something changes.
+    /// Repeats attempts that are due, until its task is cancelled. It wakes when something changes.
     func keepRetrying() async {
         while !Task.isCancelled {
             await retryDue()
@@ -36,17 +34,14 @@ extension PurchaseEngine {
         }
         guard loads() else { return }
         let now = time.now
-        for entry in record.outbox {
-            guard let pause = pause(of: entry, at: now), pause <= 0 else { continue }
-            await handle(entry.transaction)
-        }
+        let due = record.outbox.filter { pause(of: $0, at: now).map { $0 <= 0 } ?? false }
+        for transaction in await restoreAgain(due.map(\.transaction)) { await handle(transaction) }
         await lookAtEnds()
         announce()
         if let nextPass, nextPass <= time.uptime { await refreshEntitlements() }
     }
 
-    /// Starts again after a pause: the store or the queue failed, so a transaction may be in neither. All failures of a
-    /// round are one.
+    /// Starts again after a pause: the store or the queue failed, so a transaction may be in neither.
     func startAgainLater() {
         guard nextStart == nil else { return }
         failedStarts += 1
@@ -83,9 +78,8 @@ extension PurchaseEngine {
 
     private func pause(_ seconds: Double) async {
         let sleeper = Task { [time] in
-            do { try await time.sleep(seconds: seconds) } catch {
-                // Something changed, or the run ends.
-            }
+            // It throws when something changed, or the run ends.
+            _ = try? await time.sleep(seconds: seconds)
         }
         self.sleeper = sleeper
         await withTaskCancellationHandler {

@@ -2,13 +2,11 @@ public import Foundation
 
 /// Something that happened. Events name a transaction and never contain its evidence.
 ///
-/// An event can be missed, for example when the app ends. Use `PurchaseEngine.entitlements()` for what a customer may
-/// use, not the sum of events.
+/// An event can be missed. `PurchaseEngine.entitlements()` says what a customer may use, not the sum of events.
 public enum PurchaseEvent: Sendable, Equatable {
     /// The purchase is stored.
     case granted(PurchaseReport)
-    /// The server accepted it, and it gives this customer nothing, such as a sandbox purchase of somebody who is no
-    /// tester. Its transaction is finished.
+    /// Finished, and it gives this customer nothing, such as a sandbox purchase of somebody who is no tester.
     case notCounted(PurchaseReport, PurchaseError)
     /// Apple or the server refused it for this customer; its transaction is finished.
     case refused(PurchaseReport, PurchaseError)
@@ -25,8 +23,8 @@ public enum PurchaseEvent: Sendable, Equatable {
     case refreshNeeded(PurchaseReport)
     /// It waits for its customer to sign in.
     case customerNeeded(PurchaseReport)
-    /// Somebody signed in, and the purchases of the guest stay with the guest, because `signIn(_:)` hands nothing over:
-    /// call `signIn(_:handingOver:)`. `PurchaseEngine.guest()` is still the guest.
+    /// Somebody signed in with `signIn(_:)`, which hands nothing over, and a guest keeps purchases: the guest of this
+    /// device, or one who was handed to this customer while a purchase was under way. Call `signIn(_:handingOver:)`.
     case guestKept
     /// A granted purchase was refunded, revoked or replaced by an upgrade.
     case revoked(PurchaseReport, PurchaseError)
@@ -88,6 +86,8 @@ public struct PurchaseReport: Sendable, Equatable {
 
     init(_ transaction: PaymentTransaction) { self.init(transaction.transactionID, transaction.productID) }
 
+    init(_ purchase: GrantedPurchase) { self.init(purchase.key.transactionID, purchase.productID) }
+
     init(_ entry: OutboxEntry, submissionID: String? = nil) {
         self.init(
             entry.transaction.transactionID, entry.transaction.productID, submissionID: submissionID,
@@ -116,9 +116,8 @@ public struct RestoreSummary: Sendable, Equatable {
 /// Both methods are called one after the other, when the work on the transaction has ended, so they may call every
 /// function of the engine. They may be called again for the same transaction. `PurchaseEngine.events()` reports more.
 public protocol PurchaseDelegate: AnyObject, Sendable {
-    /// The purchase was verified: it is valid if it was granted, and invalid if it gives the customer nothing. What was
-    /// granted or refused is stored and finished by now; if the process ends before this method returns, the next run
-    /// calls it again.
+    /// The purchase was verified: it is valid if it was granted, and invalid if it gives the customer nothing. By now
+    /// it is stored and finished; if the process ends before this method returns, the next run calls it again.
     func didVerify(_ transaction: PaymentTransaction, isValid: Bool) async
 
     /// The purchase could not be verified now, or was not paid. If it was paid, it is not finished, and is tried again.

@@ -7,13 +7,14 @@ public enum PurchaseOutcome: Sendable, Equatable {
     case notCounted(PurchaseError)
     /// Finished without granting anything: a signed answer of the server refused it, or Apple revoked it.
     case refused(PurchaseError)
-    /// Its signature is wrong as far as this device can tell, and there is no server to decide. Nothing is granted, and
-    /// it is not finished.
+    /// Its signature is wrong, and there is no server to decide. Nothing is granted, and it is not finished.
     case invalid(PurchaseError)
     /// Not finished; it is tried again.
     case undetermined(PurchaseError)
     /// It waits for the customer, an approval or the bank.
     case pending
+    /// The original API's queue brings the outcome; nothing is known yet.
+    case queued
     case cancelled
     case failed(PurchaseError)
 
@@ -29,6 +30,7 @@ public enum PurchaseOutcome: Sendable, Equatable {
             .failed(let error):
             error.code.rawValue
         case .pending: "pending"
+        case .queued: "queued"
         case .cancelled: "cancelled"
         }
     }
@@ -47,7 +49,7 @@ extension PurchaseOutcome {
             PurchaseMessage.text(
                 "undetermined", "Your payment arrived. The purchase will be ready as soon as it is verified.")
         case .pending: PurchaseMessage.text("pending", "Your purchase will be ready when it is approved.")
-        case .cancelled: nil
+        case .cancelled, .queued: nil
         case .failed: PurchaseMessage.text("failed", "The purchase did not take place.")
         }
     }

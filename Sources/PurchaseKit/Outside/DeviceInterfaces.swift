@@ -19,8 +19,7 @@ public enum AppMoment: Sendable, Equatable {
     case network
 }
 
-/// No news from the system, for programs without a user interface. Call `PurchaseEngine.refreshEntitlements()`
-/// yourself.
+/// No news from the system, for programs without a user interface, which call `refreshEntitlements()`.
 public struct NoAppLife: AppLife {
     public init() {}
     public func moments() -> AsyncStream<AppMoment> { AsyncStream { $0.finish() } }

@@ -2,8 +2,7 @@ public import Foundation
 
 /// The payment queue of the App Store. `PurchaseKitStoreKit` has one for each API of StoreKit.
 public protocol PaymentQueue: Sendable {
-    /// Transactions as they arrive or change: renewals, purchases on other devices, approved and interrupted purchases,
-    /// refunds.
+    /// Transactions as they arrive or change: renewals, refunds, approved, interrupted and other devices' purchases.
     func updates() -> AsyncStream<PaymentTransaction>
 
     /// The transactions that are not finished.
@@ -40,8 +39,7 @@ public protocol PaymentQueue: Sendable {
     /// - Parameter refreshes: whether the App Store signs a new one, which may ask for a password.
     func appTransaction(refreshes: Bool) async -> String?
 
-    /// The products that the App Store withdraws from the customer without a transaction, such as those of a family
-    /// that they left.
+    /// The products that the App Store withdraws without a transaction, such as those of a family that they left.
     func withdrawals() -> AsyncStream<[String]>
 
     /// A value whenever the state of a subscription changed without a transaction: a grace period begins, a renewal was

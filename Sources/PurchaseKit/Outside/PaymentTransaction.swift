@@ -2,8 +2,7 @@ public import Foundation
 
 /// A transaction as the payment queue reports it.
 public struct PaymentTransaction: Sendable, Codable, Equatable {
-    /// The transaction; `nil` if it has none yet, as in the states `purchasing`, `deferred` and `failed` of the
-    /// original API.
+    /// The id; `nil` in the states `purchasing`, `deferred` and `failed` of the original API.
     public var transactionID: String?
     /// The first transaction of a subscription or of a restored product.
     public var originalTransactionID: String?
@@ -14,19 +13,15 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     public var quantity: Int
     /// The environment that its evidence states; `nil` if nothing signed names it yet.
     public var environment: String?
-    /// The customer's UUID that was handed to the purchase (`appAccountToken`, or `applicationUsername` of the original
-    /// API).
+    /// The customer's UUID of the purchase (`appAccountToken`, or the original API's `applicationUsername`).
     public var appAccountToken: UUID?
     /// StoreKit's proof (`VerificationResult.jwsRepresentation`).
     public var signedTransaction: String?
-    /// StoreKit's signed renewal info of the subscription, which states a grace period; only of
-    /// `PaymentQueue.current()`.
+    /// StoreKit's signed renewal info, which states a grace period; only of `PaymentQueue.current()`.
     public var signedRenewalInfo: String?
-    /// Whether StoreKit itself verified the proof. If not, the proof is sent to the server, and never granted on the
-    /// device.
+    /// Whether StoreKit verified the proof. If not, the server decides, and never the device.
     public var isVerifiedByStoreKit: Bool
-    /// The receipt of the transaction alone (`SKPaymentTransaction.transactionReceipt`), for systems without an app
-    /// receipt.
+    /// The transaction's own receipt (`SKPaymentTransaction.transactionReceipt`), where there is no app receipt.
     public var transactionReceipt: Data?
     public var purchaseDate: Date?
     public var expirationDate: Date?
@@ -40,8 +35,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         case purchasing
         /// It waits for an approval, such as a parent's.
         case deferred
-        /// The payment failed or was cancelled. A purchase that was interrupted can still arrive later, as another
-        /// transaction.
+        /// The payment failed or was cancelled. An interrupted purchase can still arrive, as another transaction.
         case failed
         case purchased
         case restored
@@ -66,8 +60,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
 }
 
 extension PaymentTransaction {
-    /// Whether StoreKit's own verdict counts: in Xcode's store, which signs with a certificate of the Mac that no app
-    /// trusts, in a debug build.
+    /// Whether StoreKit's own verdict counts: in a debug build, of Xcode's store, whose certificate no app trusts.
     var isVouchedForByXcode: Bool {
         #if DEBUG
             environment == "Xcode" && isVerifiedByStoreKit && signedTransaction != nil

@@ -90,13 +90,7 @@ public struct PurchasePeriod: Sendable, Hashable, Codable {
     func end(after periods: Int, from date: Date) -> Date {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
-        let component: Calendar.Component =
-            switch unit {
-            case .day: .day
-            case .week: .weekOfYear
-            case .month: .month
-            case .year: .year
-            }
-        return calendar.date(byAdding: component, value: count * periods, to: date) ?? date
+        let units: [Unit: Calendar.Component] = [.day: .day, .week: .weekOfYear, .month: .month, .year: .year]
+        return calendar.date(byAdding: units[unit] ?? .day, value: count * periods, to: date) ?? date
     }
 }

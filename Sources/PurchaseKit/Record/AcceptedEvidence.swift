@@ -11,8 +11,7 @@ struct AcceptedEvidence: Codable, Equatable {
     /// Stored in an entry of its own, as that of waiting transactions; empty in the document.
     var signedTransaction: String
 
-    /// The number of consumables about which the server is asked. With what the App Store lists, they fit in one
-    /// request.
+    /// The number of consumables about which the server is asked: with all else, they fit in one request.
     static let limit = 50
 
     init?(_ transaction: PaymentTransaction, of customerID: String?) {
@@ -46,14 +45,10 @@ extension PurchaseRecord {
     /// Reads accepted evidence. What cannot be read is replaced at the next purchase.
     mutating func loadAcceptedEvidence(_ store: any PurchaseStore) {
         accepted = accepted?.compactMap { one in
-            do {
-                guard let stored = try store.evidence(one.evidenceName), !stored.isEmpty else { return nil }
-                var one = one
-                one.signedTransaction = String(decoding: stored, as: UTF8.self)
-                return one
-            } catch {
-                return nil
-            }
+            guard let stored = try? store.evidence(one.evidenceName), !stored.isEmpty else { return nil }
+            var one = one
+            one.signedTransaction = String(decoding: stored, as: UTF8.self)
+            return one
         }
     }
 

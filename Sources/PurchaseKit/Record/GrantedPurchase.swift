@@ -48,9 +48,8 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     var until: Date? { expirationDate.map { max($0, graceUntil ?? $0) } }
 }
 
-/// A purchase that the customer was asked to pay. It is kept until its transaction arrives, perhaps days later and in
-/// another run of the app: StoreKit returns the account token, but neither customer nor order. Without an order it ends
-/// with its cancellation.
+/// A purchase that the customer was asked to pay, kept until its transaction arrives, perhaps days later: StoreKit
+/// returns the account token, but neither customer nor order. Without an order it ends with its cancellation.
 struct StartedPurchase: Codable, Equatable {
     let productID: String
     var customerID: String

@@ -2,20 +2,42 @@ import Foundation
 
 /// Guests whose purchases were handed to a customer with a login.
 extension PurchaseRecord {
-    mutating func make(guest id: String, _ token: UUID) {
-        guest = PurchaseCustomer(id: id, appAccountToken: token)
+    /// The guest, made if there is none. The id is the device's secret; the token is in all that they buy.
+    mutating func ownGuest() -> PurchaseCustomer {
+        if let guest { return guest }
+        let token = UUID()
+        let made = PurchaseCustomer(id: "guest-\(UUID().uuidString.lowercased())", appAccountToken: token)
+        guest = made
+        make(token, for: made.id)
+        return made
+    }
+
+    /// Takes the guest of another device, or of a record that was lost, unless the own guest has something.
+    mutating func loadGuest(_ store: any PurchaseStore) throws {
+        guard isGuestMoved != true, !(guest.map { knows($0.id) } ?? false),
+            let (id, token) = try storedGuest(store), id != guest?.id
+        else { return }
+        let (old, moved) = (guest, PurchaseCustomer(id: id, appAccountToken: token))
+        if let old { hand(from: old.id, to: id) }
+        if let old, lastCustomer == old { lastCustomer = moved }
+        (guest, isGuestMoved) = (moved, true)
         make(token, for: id)
     }
 
-    /// Takes the guest of another device, or of a record that was lost, unless they were handed over here.
-    mutating func loadGuest(_ store: any PurchaseStore) throws {
-        guard guest == nil, let stored = try store.guest() else { return }
+    /// Stores the guest apart when they first have something, and never over another device's, who may arrive late.
+    func storeGuest(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
+        guard let guest, let token = guest.appAccountToken, knows(guest.id), isGuestMoved != true,
+            old.guest != guest || !old.knows(guest.id), try storedGuest(store) == nil
+        else { return }
+        try store.keepGuest(Array("\(guest.id) \(token)".utf8))
+    }
+
+    /// The guest in the store, unless they were handed over here.
+    private func storedGuest(_ store: any PurchaseStore) throws -> (id: String, token: UUID)? {
+        guard let stored = try store.guest() else { return nil }
         let parts = String(decoding: stored, as: UTF8.self).split(separator: " ").map { String($0) }
-        guard parts.count == 2, let token = UUID(uuidString: parts[1]), owner(parts[0]) == parts[0] else {
-            return
-        }
-        make(guest: parts[0], token)
-        isGuestMoved = true
+        guard parts.count == 2, let token = UUID(uuidString: parts[1]), owner(parts[0]) == parts[0] else { return nil }
+        return (parts[0], token)
     }
 
     /// The number of guests that are remembered. What is stored is renamed at the hand-over, so a guest's id is needed

@@ -7,8 +7,7 @@ struct OutboxEntry: Codable, Equatable {
     /// The customer to whom it belongs; `nil` while nobody is known.
     var customerID: String?
     var orderID: String?
-    /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer
-    /// code.
+    /// Whether it results from `buy`. Others are sent as restores: a renewal, a shared purchase, an offer code.
     var wasStarted: Bool
     /// When the customer asked for its restore, by the device's clock.
     var requestedAt: Date?
@@ -61,8 +60,7 @@ struct OutboxEntry: Codable, Equatable {
 
     // MARK: Evidence
 
-    /// The evidence of the transaction, which is stored in an entry of its own: a receipt has 60 kB, and the record is
-    /// written often.
+    /// The evidence, which is stored apart: a receipt has 60 kB, and the record is written often.
     struct StoredEvidence: Codable, Equatable {
         var signedTransaction: String?
         var signedRenewalInfo: String?

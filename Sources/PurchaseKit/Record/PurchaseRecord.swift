@@ -1,12 +1,10 @@
 import Foundation
 
-/// Everything that is stored, as one document: each change replaces it as a whole, so a crash leaves the state before
-/// or after.
+/// Everything that is stored, as one document, which each change replaces: a crash leaves the state before or after.
 struct PurchaseRecord: Codable, Equatable {
     /// The version of the document. One of a newer version is kept, and refused.
     static let currentVersion = 1
-    /// The maximum number of started purchases; beyond it the oldest is dropped. Its transaction still names its
-    /// customer by token.
+    /// The maximum number of started purchases. A transaction of a dropped one still names its customer by token.
     static let startedLimit = 50
     /// The number of consumables and of ended purchases that are listed one by one.
     static let grantedLimit = 200
@@ -37,8 +35,7 @@ struct PurchaseRecord: Codable, Equatable {
     /// The digests of renewals for which the server gives nothing; nil before the first.
     var refusedRenewals: [String]?
     var lastPass: Pass?
-    /// When the last look of each customer began after which nothing was left to ask, by their ids; without a server by
-    /// an empty one; nil before the first.
+    /// When the last look began that left nothing to ask, by customer; without a server by an empty id.
     var looks: [String: Date]?
     var environment: String?
     var mark = TimeMark()
@@ -164,8 +161,7 @@ struct PurchaseRecord: Codable, Equatable {
         trim()
     }
 
-    /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund applies to
-    /// all of them.
+    /// Ends a granted purchase, and the copies that restoring made of it: a refund applies to all of them.
     mutating func end(_ key: PurchaseKey, at date: Date) -> GrantedPurchase? {
         guard let index = granted.firstIndex(where: { $0.key.matches(key) }), granted[index].endedAt == nil else {
             return nil
@@ -269,13 +265,13 @@ struct PurchaseRecord: Codable, Equatable {
 extension GrantedPurchase {
     /// Whether its period ends earlier, or began earlier and ends at the same time.
     fileprivate func isEarlier(than other: GrantedPurchase) -> Bool {
-        let (end, otherEnd) = (expirationDate ?? .distantPast, other.expirationDate ?? .distantPast)
-        guard end == otherEnd else { return end < otherEnd }
-        return purchaseDate ?? .distantPast < other.purchaseDate ?? .distantPast
+        func dates(_ one: GrantedPurchase) -> (Date, Date) {
+            (one.expirationDate ?? .distantPast, one.purchaseDate ?? .distantPast)
+        }
+        return dates(self) < dates(other)
     }
 
-    /// Whether both are the same purchase under two ids. Periods of a subscription also share an original, but are
-    /// separate purchases.
+    /// Whether both are one purchase under two ids. Periods of a subscription are separate purchases of one original.
     fileprivate func isCopy(of other: GrantedPurchase) -> Bool {
         let original = originalTransactionID ?? key.transactionID
         return original == other.originalTransactionID ?? other.key.transactionID && productID == other.productID
@@ -285,8 +281,7 @@ extension GrantedPurchase {
 
 extension PurchaseRecord {
     init(_ document: [UInt8]) throws {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .millisecondsSince1970
+        let decoder = JSONDecoder.ofRecord
         do {
             // Of a later version nothing else can be read.
             let version = try decoder.decode(Version.self, from: Data(document)).version
@@ -307,12 +302,7 @@ extension PurchaseRecord {
         var record = self
         for index in record.outbox.indices { record.outbox[index].evidence = OutboxEntry.StoredEvidence() }
         for index in (record.accepted ?? []).indices { record.accepted?[index].signedTransaction = "" }
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        encoder.outputFormatting = .sortedKeys
-        do {
-            return [UInt8](try encoder.encode(record))
-        } catch {
+        do { return [UInt8](try JSONEncoder.ofRecord.encode(record)) } catch {
             throw PurchaseError(.storeFailed, error)
         }
     }
@@ -320,13 +310,10 @@ extension PurchaseRecord {
     /// Reads the evidence of the transactions that wait. What cannot be read is delivered again by StoreKit.
     mutating func loadEvidence(_ store: any PurchaseStore) {
         for index in outbox.indices {
-            do {
-                guard let stored = try store.evidence(outbox[index].evidenceName) else { continue }
-                outbox[index].evidence = try JSONDecoder().decode(
-                    OutboxEntry.StoredEvidence.self, from: Data(stored))
-            } catch {
-                continue
-            }
+            guard let stored = try? store.evidence(outbox[index].evidenceName),
+                let evidence = try? JSONDecoder().decode(OutboxEntry.StoredEvidence.self, from: Data(stored))
+            else { continue }
+            outbox[index].evidence = evidence
         }
         loadAcceptedEvidence(store)
     }
@@ -344,5 +331,22 @@ extension PurchaseRecord {
     func removeEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
         let names = Set(evidenceNames)
         for name in old.evidenceNames where !names.contains(name) { try store.removeEvidence(name) }
+    }
+}
+
+extension JSONDecoder {
+    static var ofRecord: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        return decoder
+    }
+}
+
+extension JSONEncoder {
+    static var ofRecord: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        encoder.outputFormatting = .sortedKeys
+        return encoder
     }
 }

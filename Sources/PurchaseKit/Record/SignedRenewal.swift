@@ -16,8 +16,7 @@ struct SignedRenewal: Codable, Equatable {
     /// Whether it was refunded, revoked, or replaced by an upgrade.
     let isWithdrawn: Bool
 
-    /// A period by verified evidence; `nil` if the evidence does not state all of it, or says that it was bought
-    /// instead of renewed.
+    /// A period by verified evidence; `nil` if it does not state all of it, or says that it was bought.
     init?(_ verified: VerifiedEvidence, _ facts: TransactionFacts) {
         let id = facts.transactionID
         guard verified.productKind(of: id) == .autoRenewableSubscription,
@@ -45,8 +44,7 @@ struct SignedRenewal: Codable, Equatable {
 }
 
 extension PurchaseRecord {
-    /// The number of renewals, and of those that the server refused, that are kept. In the sandbox a subscription
-    /// renews twelve times a day.
+    /// The number of renewals, and of refused ones, that are kept. A subscription of the sandbox has twelve a day.
     static let renewalLimit = 50
 
     /// Notes what verified evidence says about periods that may prolong an answer, or withdraw what it rests on.
@@ -63,8 +61,7 @@ extension PurchaseRecord {
         }
     }
 
-    /// Notes that the server gives nothing for a period: it no longer prolongs an answer, also if the App Store signs
-    /// it again.
+    /// Notes that the server gives nothing for a period, which then prolongs no answer, also signed again.
     mutating func refuseRenewal(_ key: PurchaseKey) {
         renewals?.removeAll { $0.key.matches(key) }
         let others = (refusedRenewals ?? []).filter { $0 != key.digest }

@@ -6,8 +6,7 @@ struct TimeMark: Codable, Equatable {
     private(set) var latest: Date?
     /// The newest signed time.
     private(set) var signed: Date?
-    /// How far the device's clock was ahead of the newest signed time that was fresh: an answer of the server, or a
-    /// purchase of this moment.
+    /// How far the device's clock was ahead of the newest fresh signed time: an answer, or a purchase of this moment.
     private(set) var ahead: Double?
 
     /// The time that decides: the earliest that is possible after the newest signed time. The device's clock may still

@@ -43,8 +43,7 @@ struct UnitTotals: Codable, Equatable {
         uses = uses.suffix(Self.limit - 1) + [units]
     }
 
-    /// Adds the totals of another device or store. Its listed uses are added once; of the earlier ones the larger sum
-    /// counts.
+    /// Adds another device's totals: its listed uses once; of the earlier ones the larger sum counts.
     mutating func add(_ other: UnitTotals) {
         func listed(_ totals: UnitTotals) -> Int64 { totals.uses.reduce(0) { $0 + $1.quantity } }
         used += max(0, other.used - listed(other) - (used - listed(self)))

@@ -49,9 +49,7 @@ extension VerifiedEvidence {
     func isFamilyShared(_ transactionID: String) -> Bool? {
         switch self {
         case .signedTransaction(let transaction): transaction.ownershipType.map { $0 == .familyShared }
-        case .appReceipt(let receipt):
-            receipt.inAppPurchases.first { $0.transactionID.isSame(as: transactionID) }?.ownershipType
-                .map { $0 == .familyShared }
+        case .appReceipt(let receipt): receipt.purchase(transactionID)?.ownershipType.map { $0 == .familyShared }
         case .transactionReceipt(let receipt): receipt.ownershipType.map { $0 == .familyShared }
         default: nil
         }
@@ -64,8 +62,7 @@ extension VerifiedEvidence {
             if transaction.revocationDate != nil { return PurchaseError(.purchaseRevoked) }
             return transaction.isUpgraded == true ? PurchaseError(.purchaseUpgraded) : nil
         case .appReceipt(let receipt):
-            let purchase = receipt.inAppPurchases.first { $0.transactionID.isSame(as: transactionID) }
-            return purchase?.cancellationDate.map { _ in PurchaseError(.purchaseRevoked) }
+            return receipt.purchase(transactionID)?.cancellationDate.map { _ in PurchaseError(.purchaseRevoked) }
         case .transactionReceipt(let receipt):
             return receipt.cancellationDate.map { _ in PurchaseError(.purchaseRevoked) }
         default: return nil
@@ -89,7 +86,7 @@ extension VerifiedEvidence {
             default: nil
             }
         case .appReceipt(let receipt):
-            switch receipt.inAppPurchases.first(where: { $0.transactionID.isSame(as: transactionID) })?.productType {
+            switch receipt.purchase(transactionID)?.productType {
             case .consumable?: .consumable
             case .nonConsumable?: .nonConsumable
             case .nonRenewingSubscription?: .nonRenewingSubscription
@@ -104,10 +101,15 @@ extension VerifiedEvidence {
     func expirationDate(of transactionID: String) -> Date? {
         switch self {
         case .signedTransaction(let transaction): transaction.expiresDate?.date
-        case .appReceipt(let receipt):
-            receipt.inAppPurchases.first { $0.transactionID.isSame(as: transactionID) }?.expiresDate?.date
+        case .appReceipt(let receipt): receipt.purchase(transactionID)?.expiresDate?.date
         case .transactionReceipt(let receipt): receipt.expiresDate?.date
         default: nil
         }
+    }
+}
+
+extension AppReceipt {
+    fileprivate func purchase(_ transactionID: String) -> InAppPurchase? {
+        inAppPurchases.first { $0.transactionID.isSame(as: transactionID) }
     }
 }

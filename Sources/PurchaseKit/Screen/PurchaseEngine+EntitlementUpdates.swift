@@ -17,7 +17,7 @@ extension PurchaseEngine {
     /// What a screen shows.
     package struct Shown: Sendable {
         let entitlements: [PurchaseEntitlement]
-        /// Whether the first look at the current evidence of the customer has ended, or the record knows them.
+        /// Whether the first look at the current evidence of the customer has ended, or they have something.
         package let isLoaded: Bool
     }
 
@@ -58,24 +58,20 @@ extension PurchaseEngine {
 
     /// `nil` while the store cannot be read: what was shown stays.
     private func shown() -> Shown? {
-        do {
-            return Shown(entitlements: try entitlements(), isLoaded: isKnown)
-        } catch {
-            return nil
-        }
+        (try? entitlements()).map { Shown(entitlements: $0, isLoaded: isKnown) }
     }
 
     /// Whether something is known about the customer who is shown. Before the app has said who that is, nothing is.
     private var isKnown: Bool {
         guard let id = server == nil ? "" : shownCustomer?.id else { return isSignedOut }
         guard !lookedFor.contains(id) else { return true }
-        // What has ended since the record was written may have been renewed.
+        // Who has nothing here may have bought it on another device, and what has ended since the record was written
+        // may have been renewed.
         let shown = entitlements(at: currentTime())
-        guard server != nil else { return !record.granted.isEmpty && shown.allSatisfy(\.isActive) }
-        let stored = record.entitlements.filter { $0.customerID == id }
-        return (!stored.isEmpty || record.lastPass.map { $0.customerID == id } ?? false)
-            && stored.filter(\.isActive).allSatisfy { one in
-                shown.contains { $0.productID == one.productID && $0.isActive }
-            }
+        guard shown.contains(where: \.isActive) else { return false }
+        guard server != nil else { return shown.allSatisfy(\.isActive) }
+        return record.entitlements.filter { $0.customerID == id && $0.isActive }.allSatisfy { one in
+            shown.contains { $0.productID == one.productID && $0.isActive }
+        }
     }
 }

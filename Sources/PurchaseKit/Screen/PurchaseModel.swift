@@ -10,8 +10,7 @@ import Foundation
 ///     @StateObject private var purchases = PurchaseModel(engine)
 ///     var body: some View { purchases.isActive("pro") ? ProView() : ShopView() }
 ///
-/// It runs the engine as long as it exists. With SwiftUI it is an `ObservableObject`; elsewhere `onChange` tells of
-/// each change.
+/// It runs the engine as long as it exists. With SwiftUI it is an `ObservableObject`; else there is `onChange`.
 @MainActor
 public final class PurchaseModel {
     #if canImport(Combine)
@@ -35,7 +34,7 @@ public final class PurchaseModel {
     /// Whether `entitlements` says something about the customer: it was stored, or the first look at the current
     /// evidence has ended, with an answer or without. Until then a screen that offers a purchase would offer it to
     /// those who have it. It stays `false` while the store cannot be read, as before the first unlock of the device,
-    /// and with a server until the app calls `signIn`, `signInAsGuest` or `signOut`.
+    /// and with a server until the app calls `signIn`, `signInAsGuest` or `signOut`, unless the engine `startsAsGuest`.
     public var isLoaded: Bool { state.isLoaded }
     /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has returned:
     /// after an approval, or with the original API. `nil` before the first.
@@ -59,8 +58,7 @@ public final class PurchaseModel {
     /// What the engine said about products whose purchase is being begun.
     private var early: [String: PurchaseOutcome?] = [:]
 
-    /// A model of an engine, which it runs. Several models can have one engine: one of them runs it, and when that one
-    /// goes away, another.
+    /// A model of an engine, which it runs. Of several models of an engine, one runs it at a time.
     public init(_ engine: PurchaseEngine) {
         self.engine = engine
         let outcomes = Task { await engine.outcomes() }
@@ -89,9 +87,7 @@ public final class PurchaseModel {
     public func isActive(_ name: String) -> Bool { entitlements.isActive(name) }
 
     /// The remaining units of a consumable product; 0 if there are none.
-    public func balance(_ productID: String) -> Int64 {
-        entitlements.first { $0.productID == productID }?.balance ?? 0
-    }
+    public func balance(_ productID: String) -> Int64 { entitlements.balance(of: productID) }
 
     /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`; with the original API
     /// when the queue has brought the transaction. A second tap meanwhile changes nothing.
@@ -110,11 +106,13 @@ public final class PurchaseModel {
         let begun = await engine.begin(payment, order)
         // The original API's queue brings the outcome, perhaps before it was begun here.
         let told = early.removeValue(forKey: productID) ?? nil
-        if begun.isQueued, told == nil {
-            queued.insert(productID)
-        } else {
-            show(begun.outcome == .pending ? told ?? .pending : begun.outcome, productID)
-        }
+        let outcome = [.pending, .queued].contains(begun) ? told ?? begun : begun
+        if outcome == .queued { queued.insert(productID) } else { show(outcome, productID) }
+    }
+
+    /// Shows the outcome of a purchase in StoreKit's own views.
+    package func take(_ sold: Result<PaymentResult, any Error>, of productID: String) async {
+        show(await engine.handle(sold: sold, of: productID), productID)
     }
 
     /// Restores earlier purchases, which may ask for a password: only when the customer taps on it.
@@ -159,3 +157,48 @@ public final class PurchaseModel {
 #if canImport(Combine)
     extension PurchaseModel: ObservableObject {}
 #endif
+
+extension PurchaseEngine {
+    /// Each outcome from now on with its product, also one that was known before, for which there is no event.
+    func outcomes() -> AsyncStream<(productID: String, outcome: PurchaseOutcome)> {
+        let id = UUID()
+        let (outcomes, outcome) = AsyncStream<(productID: String, outcome: PurchaseOutcome)>.makeStream()
+        outcomeListeners[id] = outcome
+        outcome.onTermination = { _ in Task { await self.removeOutcomeListener(id) } }
+        return outcomes
+    }
+
+    private func removeOutcomeListener(_ id: UUID) { outcomeListeners[id] = nil }
+
+    /// Tells those who follow purchases of an outcome, as it is for the customer who is signed in.
+    func report(_ outcome: PurchaseOutcome, of transaction: PaymentTransaction) {
+        let outcome = self.outcome(outcome, of: transaction, for: customer?.id)
+        for listener in outcomeListeners.values { listener.yield((transaction.productID, outcome)) }
+    }
+
+    /// Runs until its task is cancelled. If another run is under way, it takes over when that ends.
+    func runAfterOthers() async {
+        while !Task.isCancelled {
+            await run()
+            await endOfRun()
+        }
+    }
+
+    /// Returns when no run is under way, or when its task is cancelled.
+    private func endOfRun() async {
+        guard isRunning else { return }
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        waitingForRunEnd.append(end)
+        for await _ in ends {}
+    }
+}
+
+extension PurchaseOutcome {
+    /// Whether another outcome can follow without a further payment: after an approval, an attempt, or an interruption.
+    var isOpen: Bool {
+        switch self {
+        case .pending, .queued, .undetermined, .failed: true
+        case .granted, .notCounted, .refused, .invalid, .cancelled: false
+        }
+    }
+}

@@ -95,14 +95,14 @@ public final class MemoryPurchaseQueue: PaymentQueue, @unchecked Sendable {
 /// Unchecked, because the lock guards what changes.
 public final class MemoryPurchaseStore: PurchaseStore, @unchecked Sendable {
     private let lock = NSLock()
-    private var document: [UInt8]?
+    /// The document under an empty name.
     private var kept: [String: [UInt8]] = [:]
 
     public init() {}
 
-    public func read() throws -> [UInt8]? { lock.withLock { document } }
-    public func write(_ document: [UInt8]) throws { lock.withLock { self.document = document } }
-    public func setAside() throws { lock.withLock { document = nil } }
+    public func read() throws -> [UInt8]? { try evidence("") }
+    public func write(_ document: [UInt8]) throws { try keepEvidence(document, "") }
+    public func setAside() throws { try removeEvidence("") }
     public func evidence(_ name: String) throws -> [UInt8]? { lock.withLock { kept[name] } }
     public func keepEvidence(_ evidence: [UInt8], _ name: String) throws { lock.withLock { kept[name] = evidence } }
     public func removeEvidence(_ name: String) throws { lock.withLock { kept[name] = nil } }
@@ -110,11 +110,11 @@ public final class MemoryPurchaseStore: PurchaseStore, @unchecked Sendable {
 
 extension PurchaseEngine {
     /// An engine over a queue in memory, without a server, for unit tests and previews in debug builds.
-    public init(inMemory queue: MemoryPurchaseQueue) {
+    public init(inMemory queue: MemoryPurchaseQueue, lengths: [String: PurchasePeriod] = [:]) {
         self.init(
             queue: queue,
             verifier: DeviceVerifier(app: AppIdentity(bundleID: "", version: ""), device: NoDevice()), server: nil,
-            store: MemoryPurchaseStore())
+            store: MemoryPurchaseStore(), lengths: lengths)
     }
 
     private struct NoDevice: DeviceIdentity {

@@ -1,7 +1,6 @@
 public import Foundation
 
-/// The file of a snapshot, which the app writes and its extensions read. On Apple's systems it is in the container of
-/// an App Group.
+/// The file of a snapshot, which the app writes and its extensions read, as in the container of an App Group.
 public struct PurchaseSnapshotFile: Sendable {
     private let file: URL
 
@@ -23,16 +22,12 @@ public struct PurchaseSnapshotFile: Sendable {
     /// The snapshot; `nil` if the app has written none yet.
     public func read() throws -> PurchaseSnapshot? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .millisecondsSince1970
-        return try decoder.decode(PurchaseSnapshot.self, from: try Data(contentsOf: file))
+        return try JSONDecoder.ofRecord.decode(PurchaseSnapshot.self, from: try Data(contentsOf: file))
     }
 
     /// Replaces the snapshot as a whole. Extensions cannot write one.
     func write(_ snapshot: PurchaseSnapshot) throws {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        try encoder.encode(snapshot).write(to: file, options: .atomic)
+        try JSONEncoder.ofRecord.encode(snapshot).write(to: file, options: .atomic)
     }
 }
 
@@ -41,14 +36,15 @@ extension PurchaseEngine {
     ///
     /// - Parameters:
     ///   - file: the file.
-    ///   - written: called after each change with the error, if it could not be written; reload the widgets' timelines
-    ///     there.
+    ///   - written: called after each change, with the error if it failed; reload the widgets' timelines there.
     public nonisolated func writeSnapshots(
         to file: PurchaseSnapshotFile, written: @Sendable ((any Error)?) -> Void = { _ in }
     ) async {
         for await entitlements in entitlementUpdates() {
             do {
-                try file.write(PurchaseSnapshot(entitlements: entitlements, writtenAt: time.now))
+                var snapshot = PurchaseSnapshot(entitlements: entitlements, writtenAt: time.now)
+                snapshot.ends = shownEnds(of: entitlements)
+                try file.write(snapshot)
                 written(nil)
             } catch {
                 written(error)
@@ -62,6 +58,8 @@ extension PurchaseEngine {
 public struct PurchaseSnapshot: Sendable, Codable, Equatable {
     public var entitlements: [PurchaseEntitlement]
     public var writtenAt: Date
+    /// When the app would no longer show a product that ends, if nothing newer arrived: the leeway is over.
+    var ends: [String: Date]?
 
     public init(entitlements: [PurchaseEntitlement], writtenAt: Date) {
         (self.entitlements, self.writtenAt) = (entitlements, writtenAt)
@@ -69,11 +67,9 @@ public struct PurchaseSnapshot: Sendable, Codable, Equatable {
 
     /// Whether a product or a named entitlement may be used at a moment: a widget's timeline asks for moments to come.
     public func isActive(_ name: String, at moment: Date = Date()) -> Bool {
-        entitlements.filter { $0.until.map { $0 > moment } ?? true }.isActive(name)
+        entitlements.filter { one in (ends?[one.productID] ?? one.until).map { $0 > moment } ?? true }.isActive(name)
     }
 
     /// The remaining units of a consumable product when it was written.
-    public func balance(_ productID: String) -> Int64 {
-        entitlements.first { $0.productID == productID }?.balance ?? 0
-    }
+    public func balance(_ productID: String) -> Int64 { entitlements.balance(of: productID) }
 }

@@ -30,13 +30,9 @@ public struct AnswerKeys: Sendable {
     func key(_ id: String) -> Curve25519.Signing.PublicKey? { keys.first { $0.id.utf8.elementsEqual(id.utf8) }?.key }
 
     /// The id of a key: the first 8 bytes of its SHA-256 digest, in hexadecimal.
-    static func id(of key: [UInt8]) -> String {
-        SHA256.hash(data: key).prefix(8).hexadecimal
-    }
+    static func id(of key: [UInt8]) -> String { SHA256.hash(data: key).prefix(8).hexadecimal }
 }
 
 extension Sequence<UInt8> {
-    var hexadecimal: String {
-        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    var hexadecimal: String { map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
 }

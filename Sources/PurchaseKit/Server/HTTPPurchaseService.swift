@@ -74,9 +74,7 @@ private final class HTTPExchanges: NSObject, URLSessionDataDelegate, @unchecked 
     func urlSession(
         _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse,
         newRequest _: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
-    ) {
-        completionHandler(nil)
-    }
+    ) { completionHandler(nil) }
 
     func urlSession(
         _: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,

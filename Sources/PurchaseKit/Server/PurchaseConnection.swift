@@ -1,8 +1,7 @@
 import Foundation
 import PurchaseMessages
 
-/// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request;
-/// there is no way to switch that off.
+/// The connection to the purchase server. It returns only answers that a pinned key signed for this very request.
 public struct PurchaseConnection: Sendable {
     private let service: any PurchaseService
     private let key: String
@@ -96,7 +95,7 @@ public struct PurchaseConnection: Sendable {
             headers: more.merging([
                 "authorization": "Bearer \(key)", "content-type": "application/json", "accept-encoding": "identity",
                 "cache-control": "no-store", "content-digest": digest,
-                "accept-signature": AnswerSignature.Wanted(label: SignedAnswer.label, nonce: nonce).text,
+                "accept-signature": AnswerSignature.Wanted(label: ServiceAnswer.signatureLabel, nonce: nonce).text,
             ]) { $1 }, body: body)
         let answer: ServiceAnswer
         do {
@@ -104,15 +103,17 @@ public struct PurchaseConnection: Sendable {
         } catch {
             throw PurchaseError(.connectionFailed, error)
         }
-        let signed = try SignedAnswer(answer, request, requestDigest: digest, nonce: nonce)
-        let signedAt = Date(timeIntervalSince1970: Double(try signed.verify(answerKeys)))
+        let signedAt = Date(
+            timeIntervalSince1970: Double(
+                try answer.verify(answerKeys, request, requestDigest: digest, nonce: nonce)))
+        let body = Data(answer.body)
         do {
-            guard signed.status == 200 else {
+            guard answer.status == 200 else {
                 return .problem(
-                    try JSONDecoder().decode(ProblemDocument.self, from: signed.body),
+                    try JSONDecoder().decode(ProblemDocument.self, from: body),
                     retryAfter: answer.headers["retry-after"].flatMap { Int($0) }.map { Double($0) })
             }
-            return .accepted(try JSONDecoder().decode(Answer.self, from: signed.body), signedAt)
+            return .accepted(try JSONDecoder().decode(Answer.self, from: body), signedAt)
         } catch {
             throw PurchaseError(.answerMalformed, error)
         }
@@ -129,8 +130,7 @@ public struct PurchaseConnection: Sendable {
         for (name, value) in fields where value.isEmpty { throw PurchaseError(.fieldMissing, expected: name) }
     }
 
-    /// Checks that the answer belongs to the question. The signature already proves it; this finds errors of the
-    /// server.
+    /// Checks that the answer belongs to the question. The signature proves it; this finds errors of the server.
     private static func compare(_ answer: PurchaseAnswer, with request: PurchaseRequest) throws {
         let transaction = answer.transaction
         let pairs = [

@@ -60,8 +60,7 @@ extension ServerDecision {
         }
     }
 
-    /// An accepted purchase counts unless the answer says that the customer's entitlement is not active. Units that are
-    /// used up by now were granted.
+    /// An accepted purchase counts unless its entitlement is not active. Units that are used up by now were granted.
     static func notCounted(
         _ productID: String, _ environment: EnvironmentName, _ entitlements: [StoredEntitlement]
     ) -> PurchaseError? {
@@ -82,8 +81,7 @@ extension ServerDecision {
 }
 
 extension RestoreAnswer {
-    /// The outcome of a transaction. A restored transaction of the original API has an id of its own, and is found by
-    /// the transaction that proves it.
+    /// The outcome of a transaction, which a restored one of the original API has by the one that proves it.
     func purchase(of entry: OutboxEntry) -> RestoredPurchaseMessage? {
         purchases.first {
             entry.transaction.productID.isSame(as: $0.productID)

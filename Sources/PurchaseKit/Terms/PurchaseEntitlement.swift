@@ -39,6 +39,8 @@ extension [PurchaseEntitlement] {
         contains { $0.isActive && ($0.productID == name || $0.names?.contains(name) ?? false) }
     }
 
+    func balance(of productID: String) -> Int64 { first { $0.productID == productID }?.balance ?? 0 }
+
     /// Whether both say the same. What is signed again without news has only another date of its signature.
     func sayTheSame(as other: [PurchaseEntitlement]) -> Bool { withoutSigningDates == other.withoutSigningDates }
 

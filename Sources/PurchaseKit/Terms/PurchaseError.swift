@@ -34,8 +34,7 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
             detail: error.code.sentence)
     }
 
-    /// An error from outside the kit, with its domain and code; its description becomes the found fact. An error of the
-    /// kit stays as it is.
+    /// An error from outside, whose description becomes the found fact. An error of the kit stays as it is.
     public init(_ code: Code, _ error: any Error) {
         if let error = error as? PurchaseError {
             self = error
@@ -91,6 +90,7 @@ extension PurchaseError {
         public static let notCounted = Code(rawValue: "not_counted")
 
         // On the way to the server.
+        public static let accountTokenNeeded = Code(rawValue: "account_token_needed")
         public static let ownedByAnother = Code(rawValue: "owned_by_another")
         public static let fieldMissing = Code(rawValue: "field_missing")
         public static let requestNotSerialised = Code(rawValue: "request_not_serialised")
@@ -131,6 +131,8 @@ extension PurchaseError {
             .purchaseRevoked: "The App Store refunded or revoked the purchase.",
             .purchaseUpgraded: "An upgrade replaced the subscription.",
             .customerUnknown: "No customer is signed in to receive the purchase; call signIn.",
+            .accountTokenNeeded:
+                "The server asks for account tokens that it knows; sign in a customer with theirs, or sell an order.",
             .ownedByAnother: "Another customer has the purchase.",
             .fieldMissing: "A field of the request is empty.",
             .requestNotSerialised: "The request cannot be encoded as JSON.",

@@ -22,6 +22,8 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
     public var offer: Offer?
     /// The commitment to several payments.
     public var commitment: Commitment?
+    /// The product of the bundle or suite with which it renews.
+    public var bundleProductID: String?
     public var signedAt: Date
 
     /// Whether the customer agreed to a higher price.
@@ -52,6 +54,10 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
         public var discountType: String?
         /// An ISO 8601 duration.
         public var period: String?
+
+        public init(
+            type: Int64? = nil, identifier: String? = nil, discountType: String? = nil, period: String? = nil
+        ) { (self.type, self.identifier, self.discountType, self.period) = (type, identifier, discountType, period) }
     }
 
     /// The commitment of a subscription that is paid in several billing periods.
@@ -63,30 +69,42 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
         public var until: Date?
         /// Whether another commitment follows.
         public var autoRenew: Bool?
+
+        public init(period: Int64? = nil, periods: Int64? = nil, until: Date? = nil, autoRenew: Bool? = nil) {
+            (self.period, self.periods, self.until, self.autoRenew) = (period, periods, until, autoRenew)
+        }
+    }
+
+    /// A renewal, for the tests of an app.
+    public init(
+        autoRenew: Bool? = nil, nextProduct: String? = nil, renewsAt: Date? = nil, price: Decimal? = nil,
+        currency: String? = nil, graceUntil: Date? = nil, billingRetry: Bool? = nil, priceConsent: PriceConsent? = nil,
+        intent: Intent? = nil, offer: Offer? = nil, commitment: Commitment? = nil, bundleProductID: String? = nil,
+        signedAt: Date
+    ) {
+        (self.autoRenew, self.nextProduct, self.renewsAt, self.price) = (autoRenew, nextProduct, renewsAt, price)
+        (self.currency, self.graceUntil, self.billingRetry) = (currency, graceUntil, billingRetry)
+        (self.priceConsent, self.intent, self.offer) = (priceConsent, intent, offer)
+        (self.commitment, self.bundleProductID, self.signedAt) = (commitment, bundleProductID, signedAt)
     }
 
     /// What was signed, in the words of the interface: the server's answer and signed renewal info are read alike.
     init?(_ message: RenewalMessage) {
-        guard let signedAt = AppStoreTime(message.signedAt)?.date else { return nil }
-        autoRenew = message.autoRenew
-        nextProduct = message.nextProduct
-        renewsAt = message.renewsAt.flatMap { AppStoreTime($0)?.date }
-        price = message.price.map { Decimal($0) / 1000 }
-        currency = message.currency
-        graceUntil = message.graceUntil.flatMap { AppStoreTime($0)?.date }
-        billingRetry = message.billingRetry
-        priceConsent = message.priceConsent.flatMap { PriceConsent(rawValue: $0.rawValue) }
-        intent = message.intent.map { Intent(rawValue: $0.rawValue) ?? .other }
-        offer = message.offer.map { offer in
-            Offer(
-                type: offer.type, identifier: offer.identifier, discountType: offer.discountType, period: offer.period)
-        }
-        commitment = message.commitment.map { commitment in
-            Commitment(
-                period: commitment.period, periods: commitment.periods,
-                until: commitment.until.flatMap { AppStoreTime($0)?.date }, autoRenew: commitment.autoRenew)
-        }
-        self.signedAt = signedAt
+        func date(_ text: String?) -> Date? { text.flatMap { AppStoreTime($0)?.date } }
+        guard let signedAt = date(message.signedAt) else { return nil }
+        self.init(
+            autoRenew: message.autoRenew, nextProduct: message.nextProduct, renewsAt: date(message.renewsAt),
+            price: message.price.map { Decimal($0) / 1000 }, currency: message.currency,
+            graceUntil: date(message.graceUntil), billingRetry: message.billingRetry,
+            priceConsent: message.priceConsent.flatMap { PriceConsent(rawValue: $0.rawValue) },
+            intent: message.intent.map { Intent(rawValue: $0.rawValue) ?? .other },
+            offer: message.offer.map {
+                Offer(type: $0.type, identifier: $0.identifier, discountType: $0.discountType, period: $0.period)
+            },
+            commitment: message.commitment.map {
+                Commitment(period: $0.period, periods: $0.periods, until: date($0.until), autoRenew: $0.autoRenew)
+            },
+            bundleProductID: message.bundleProductID, signedAt: signedAt)
     }
 
     init?(_ info: SignedRenewalInfo) {
@@ -104,6 +122,7 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
                 intent: info.expirationIntent.map { RenewalMessage.Intent(number: $0.rawValue) },
                 offer: offer == OfferMessage() ? nil : offer,
                 commitment: info.commitmentInfo.flatMap { CommitmentMessage(signed: $0) },
+                bundleProductID: info.bundle?.productID,
                 signedAt: signedAt.description))
     }
 }
@@ -123,7 +142,7 @@ extension PurchaseRenewal {
     var version: String {
         var parts: [String] = []
         if let autoRenew { parts.append(autoRenew ? "on" : "off") }
-        for text in [nextProduct, priceConsent?.rawValue, intent?.rawValue, offer?.identifier] {
+        for text in [nextProduct, priceConsent?.rawValue, intent?.rawValue, offer?.identifier, bundleProductID] {
             parts.append(text ?? "-")
         }
         for date in [renewsAt, graceUntil] {
