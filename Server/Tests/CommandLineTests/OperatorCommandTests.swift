@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The commands that operators use beside a running server.
@@ -289,21 +290,35 @@ struct OperatorCommandTests {
             ("customers erase --app game alice --yes", "--reason"), ("customers tester --app game", "<customer>"),
             ("list ordres", "Did you mean 'orders'?"),
             ("list orders --code x", "does not take --code, but --customer, --state"),
-            ("list orders --state lost", "--state is 'lost'"), ("list timeline", "needs --customer"),
+            ("list orders --state lost", "--state is 'lost'"), ("list orders --state due", "--state is 'due'"),
+            ("list external --state lost", "Write one of due, open, refused, reported"),
+            ("list external --state due", "no such database"), ("list operators --app game", "does not take --app"),
+            ("list timeline", "needs --customer"),
             ("list customers --limit 9223372036854775807", "from 1 to 1,000,000"),
             ("list purchases", "needs --customer or"),
             // The rest of a URL can be a password.
             ("list keys --database postgress://u:secret@h/db", "--database begins with 'postgress'. Write"),
             ("list orders alice", "takes no 'alice'"), ("list events --after 12", "not the id of an event"),
-            ("orders list", "'assay orders' is 'assay list orders' or 'assay show ORDER' now"),
-            ("customers show alice", "'assay customers show' is 'assay show CUSTOMER' now"),
-            ("rebuild", "'assay rebuild' is 'assay database rebuild' now"), ("keys list", "is 'assay list keys' now"),
         ])
     func wrongArguments(_ command: String, _ words: String) async throws {
         try await Program.inTemporaryFolder { folder in
             let result = try await Program.shell("assay \(command)", in: folder)
             #expect(result.status == 2 && result.output.contains(words), "\(result.output)")
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "assay.sqlite").path))
+        }
+    }
+
+    @Test("Each replaced command names the one that replaced it")
+    func formerCommands() async throws {
+        let file = Corpus.projectFolder.appending(path: "Server/Sources/assay/Assay.swift")
+        let table = try String(contentsOf: file, encoding: .utf8).matches(of: /"([a-z -]+)": "assay ([^"]+)"/)
+        #expect(table.count == 19)
+        try await Program.inTemporaryFolder { folder in
+            for row in table {
+                let old = try await Program.shell("assay \(row.1)", in: folder)
+                #expect(
+                    old.status == 2 && old.output.contains("'assay \(row.1)' is 'assay \(row.2)' now"), "\(old.output)")
+            }
         }
     }
 
@@ -315,6 +330,8 @@ struct OperatorCommandTests {
             try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
             let alone = try await Program.shell("assay customers tester alice && assay list testers", in: folder)
             #expect(alone.status == 0 && alone.output.contains("alice"), "\(alone.output)")
+            let due = try await Program.shell("assay list external --state due", in: folder)
+            #expect(due.status == 0 && due.output.contains("there are none"), "\(due.output)")
             let second = "\n  second:\n    bundle_ids: com.example.second\n"
             try (Self.settings + second).write(to: file, atomically: true, encoding: .utf8)
             try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
@@ -323,6 +340,10 @@ struct OperatorCommandTests {
                 unnamed.status == 2
                     && unnamed.output.contains("--app: is missing, and the ledger has several: game, second"),
                 "\(unnamed.output)")
+            let create = "for app in game second; do assay keys create --app $app --scope client; done"
+            let keys = try await Program.shell("(\(create); assay list keys --app second) 2>/dev/null", in: folder)
+            let listed = keys.output.split(separator: "\n").filter { !$0.hasPrefix("assay_") }
+            #expect(listed.count == 2 && listed.last?.contains("second") == true, "\(keys.output)")
         }
     }
 

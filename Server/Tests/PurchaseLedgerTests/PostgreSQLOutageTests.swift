@@ -110,9 +110,31 @@ struct PostgreSQLOutageTests {
         }
     }
 
-    @Test("Everything works behind pgbouncer in transaction mode, without prepared statements", .postgreSQL)
-    func pooler() async throws {
-        try await Pooler.with(place) { pooler in
+    @Test(
+        "A start behind pgbouncer without the parameter is refused with it, whether options are refused or dropped",
+        .postgreSQL)
+    func poolerWithoutParameter() async throws {
+        for (mode, more) in [
+            ("transaction", ""), ("session", ""), ("transaction", Pooler.dropping), ("session", Pooler.dropping),
+        ] {
+            try await Pooler.with(place, mode, more) { pooler in
+                let url = place.url(port: pooler.port)
+                try await Self.opened("\(url)&assay_prepared_statements=off").close()
+                let refusal = #expect(throws: LedgerStorageError.self) { try PostgreSQLDatabase(url: url) }
+                #expect(
+                    refusal.map { "\($0)".contains("add assay_prepared_statements=off") } == true, "\(mode) \(more)")
+                // Otherwise pgbouncer itself refuses it, or gives it what others have prepared.
+                guard mode == "session", !more.isEmpty else { return }
+                try await PostgreSQLDatabase(url: LedgerDatabases.allowingAnyEngine(url)).close()
+            }
+        }
+    }
+
+    @Test(
+        "Everything works behind pgbouncer, without prepared statements", .postgreSQL,
+        arguments: ["transaction", "session"])
+    func pooler(mode: String) async throws {
+        try await Pooler.with(place, mode) { pooler in
             let url = place.url(port: pooler.port) + "&assay_prepared_statements=off"
             let first = try await LedgerWorld(try await Self.opened(url))
             let second = try await LedgerWorld(try await Self.opened(url), clock: first.clock)

@@ -72,12 +72,14 @@ struct PostgreSQLTests {
             for isGiven in [true, false] {
                 let engine = PostgreSQLEngine(
                     version: version, number: number, takesOptions: isGiven, isGivenOptions: isGiven)
-                #expect(engine.refusal == nil)
+                #expect(engine.refusal == nil && engine.remark == nil)
             }
         }
+        #expect(
+            PostgreSQLEngine(version: "PostgreSQL 19.1", number: 190_001).remark?.contains("PostgreSQL 19,") == true)
     }
 
-    @Test("Everything works without prepared statements, as behind pgbouncer in transaction mode", .postgreSQL)
+    @Test("Everything works without prepared statements, as behind pgbouncer", .postgreSQL)
     func unprepared() async throws {
         let database = try PostgreSQLDatabase(url: place.url() + "&assay_prepared_statements=off")
         let world = try await LedgerWorld(database)

@@ -49,7 +49,9 @@ struct LedgerPlace {
         let file = try usableFile(isCreating: isCreating)
         do {
             if let file { return try SQLiteDatabase(path: file) }
-            return try PostgreSQLDatabase(url: url)
+            let database = try PostgreSQLDatabase(url: url)
+            if let remark = database.remark { Terminal.remark(remark) }
+            return database
         } catch {
             throw InputError(databaseName, "\(error)")
         }

@@ -1,13 +1,20 @@
 import Foundation
 import TestSupport
 
-/// A pgbouncer in transaction mode in front of a database.
+/// A pgbouncer in front of a database.
 struct Pooler {
     let port: Int
     private let process: ChildProcess
 
-    /// Calls the body with a pooler of few connections. If pgbouncer is not installed, prints that and returns.
-    static func with(_ place: ThrowawayPostgreSQL.Database, _ body: (Pooler) async throws -> Void) async throws {
+    /// The setting that drops what a connection sets, instead of refusing the connection.
+    static let dropping = "ignore_startup_parameters = options"
+
+    /// Calls the body with a pooler, in transaction mode one of few connections. If pgbouncer is not installed, prints
+    /// that and returns.
+    static func with(
+        _ place: ThrowawayPostgreSQL.Database, _ mode: String, _ more: String = "",
+        _ body: (Pooler) async throws -> Void
+    ) async throws {
         let program = "/usr/sbin/pgbouncer"
         guard FileManager.default.isExecutableFile(atPath: program) else {
             print("SKIPPED behind pgbouncer: it is not installed (Debian: pgbouncer)")
@@ -27,9 +34,10 @@ struct Pooler {
             listen_port = \(port)
             unix_socket_dir =
             auth_type = any
-            pool_mode = transaction
-            default_pool_size = 3
+            pool_mode = \(mode)
+            default_pool_size = \(mode == "transaction" ? 3 : 40)
             max_client_conn = 100
+            \(more)
             """.write(toFile: settings, atomically: true, encoding: .utf8)
             let process = ChildProcess()
             process.executable = program

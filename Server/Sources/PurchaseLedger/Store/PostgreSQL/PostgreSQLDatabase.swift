@@ -20,12 +20,15 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     /// The group that is empty once every thread has ended.
     private let threads = DispatchGroup()
 
+    /// What a start says about the version of the engine.
+    package let remark: String?
+
     /// Opens a database.
     ///
     /// - Parameters:
     ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables have the effect
     ///     that libpq
-    ///     documents. The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode, and
+    ///     documents. The parameter `assay_prepared_statements=off` is for pgbouncer, and
     ///     `assay_unsupported_engine=on` for an engine that is refused otherwise (`PostgreSQLEngine`).
     ///   - maximumWaiting: the maximum number of waiting writes; further writes are refused with `overloaded`.
     /// - Throws: `unavailable` if the server cannot be reached or refuses the connection, or if several schemas have a
@@ -34,7 +37,7 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         let settings = try PostgreSQLSettings(url)
         // Wrong settings should fail here, not in the first request.
         let session = try PostgreSQLSession(settings)
-        if settings.checksEngine { try PostgreSQLEngine.require(session, settings) }
+        remark = settings.checksEngine ? try PostgreSQLEngine.require(session, settings)?.remark : nil
         queue = PostgreSQLWriteQueue(maximumWaiting: maximumWaiting)
         keys = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
         lists = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)

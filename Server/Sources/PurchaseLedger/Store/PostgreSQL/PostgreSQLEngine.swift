@@ -6,6 +6,8 @@
 package struct PostgreSQLEngine: Sendable {
     /// The oldest version that was run.
     static let oldest = 150_000
+    /// The first version that was not run.
+    static let unknown = 190_000
     /// What `version()` of other engines has, in their own documents, and their name.
     private static let others = [
         ("CockroachDB", "CockroachDB"), ("-YB-", "YugabyteDB"), ("Redshift", "Amazon Redshift"),
@@ -38,17 +40,26 @@ package struct PostgreSQLEngine: Sendable {
                 + "--unsupported-engine"
         }
         guard takesOptions || !isGivenOptions else {
-            return "the connection did not get the time limits that it was opened with, as behind a pooler in "
-                + "transaction mode; add assay_prepared_statements=off to the database's URL, or let the pooler use "
-                + "session mode"
+            return "the connection did not get the time limits that it was opened with, as behind pgbouncer; add "
+                + "assay_prepared_statements=off to the database's URL"
         }
         return nil
     }
 
+    /// What a start says about a version that was not run; `nil` for others.
+    package var remark: String? {
+        guard number >= Self.unknown else { return nil }
+        return
+            "the database is PostgreSQL \(number / 10_000), which was not run with this version of Assay; 15 to 18 were"
+    }
+
     /// Asks a connection.
     ///
+    /// - Returns: what it is; `nil` if it says nothing.
     /// - Throws: `unavailable` with the refusal.
-    static func require(_ session: PostgreSQLSession, _ settings: PostgreSQLSettings) throws(LedgerStorageError) {
+    static func require(
+        _ session: PostgreSQLSession, _ settings: PostgreSQLSettings
+    ) throws(LedgerStorageError) -> PostgreSQLEngine? {
         let outputs: [PostgreSQLSession.Output]
         do throws(LedgerStorageError) {
             outputs = try session.run(
@@ -68,10 +79,11 @@ package struct PostgreSQLEngine: Sendable {
                 "the database does not answer what every PostgreSQL does (\(error)); use PostgreSQL 15 or later, or start "
                     + "with --unsupported-engine")
         }
-        guard var reader = outputs[1].rows.first?.reader else { return }
+        guard var reader = outputs[1].rows.first?.reader else { return nil }
         let engine = PostgreSQLEngine(
             version: try reader.text(), number: Int(try reader.integer()),
             takesOptions: try reader.optionalInteger() == 1, isGivenOptions: settings.preparesStatements)
         if let refusal = engine.refusal { throw LedgerStorageError(.unavailable, refusal) }
+        return engine
     }
 }

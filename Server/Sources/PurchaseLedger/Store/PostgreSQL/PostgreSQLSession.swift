@@ -53,8 +53,12 @@ final class PostgreSQLSession {
             throw LedgerStorageError(.unavailable, "there is no memory for a connection")
         }
         guard PQstatus(connection) == CONNECTION_OK else {
-            let message = Self.message(connection)
+            var message = Self.message(connection)
             PQfinish(connection)
+            // pgbouncer takes no options.
+            if message.contains("unsupported startup parameter") {
+                message += "; add assay_prepared_statements=off to the database's URL"
+            }
             throw LedgerStorageError(.unavailable, message)
         }
         let encoding = PQparameterStatus(connection, "server_encoding").map { String(cString: $0) } ?? "unknown"
