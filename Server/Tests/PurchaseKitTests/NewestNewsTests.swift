@@ -85,7 +85,7 @@ struct NewestNewsTests {
             #expect(await engine.buy("coins").code == "connection_failed")
             // The queue brings it, too; from then on, only the clock and the network are a reason to send it again.
             while device.link.paths.count(where: { $0 == "/v1/purchases" }) < 2 { try await device.settle() }
-            while try await engine.diagnostics().waiting.first?.attempts != 2 { try await device.settle() }
+            while try await engine.diagnostics().waiting.first?.attempts ?? 0 < 2 { try await device.settle() }
             device.link.isCut(false)
             life.send(.network)
             while try await device.unfinished() > 0 { try await device.settle() }
