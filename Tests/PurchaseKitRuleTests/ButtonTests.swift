@@ -152,41 +152,6 @@ struct ButtonTests {
         #expect(writes[0] == writes[1] && writes[1] <= (hasDelegate ? 4 : 3), "\(writes)")
     }
 
-    @Test(
-        "A restore of four hundred transactions that got no answer is sent again in as few requests",
-        arguments: ["start", "retry", "due", "login", "two days later"])
-    func failedRestore(then: String) async throws {
-        let probe = try Probe()
-        let engine = try probe.engine()
-        await engine.signIn(PurchaseCustomer(id: "alice"))
-        await engine.start()
-        for number in 0..<400 { try probe.queue.sell("item-\(number)") }
-        probe.queue.finished.change { $0 = Set(probe.queue.sold.value.compactMap(\.transactionID)) }
-        probe.server.isCut.change { $0 = true }
-        #expect(await engine.restore().undetermined.count == 400)
-        let requests = 400 / RestoreRequest.signedTransactionLimit
-        #expect(probe.server.sent.value.count == requests)
-        probe.server.isCut.change { $0 = false }
-        switch then {
-        case "start": await engine.start()
-        case "retry": await engine.retryNow()
-        case "due":
-            probe.time.pass(days: 0.1)
-            await engine.retryDue()
-        case "login":
-            await engine.signOut()
-            await engine.signIn(PurchaseCustomer(id: "alice"))
-        default:
-            probe.time.pass(days: 2)
-            await engine.retryNow()
-        }
-        #expect(try await engine.active().count == 400)
-        #expect(try await engine.diagnostics().waiting.isEmpty)
-        #expect(probe.server.sent.value.count == 2 * requests)
-        // Later, somebody else may have it.
-        #expect(try probe.server.requested().count == (then == "two days later" ? 1 : 2) * requests)
-    }
-
     @Test("The model shows what StoreKit's own views sold, refused, cancelled or left pending")
     @MainActor
     func views() async throws {

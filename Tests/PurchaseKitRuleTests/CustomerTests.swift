@@ -70,7 +70,15 @@ struct CustomerTests {
     func startsAsGuest() async throws {
         let probe = try Probe()
         try probe.queue.sell("pro")
+        // A launch that ends before the answer leaves the same guest to the next one.
+        probe.server.isCut.change { $0 = true }
+        let cut = try probe.engine(startsAsGuest: true)
+        await cut.start()
+        let guest = try await cut.guest()
+        probe.server.isCut.change { $0 = false }
         let first = try probe.engine(startsAsGuest: true)
+        let again = try await first.guest()
+        #expect(guest != nil && again == guest)
         #expect(await !first.isLoadedNow())
         await first.start()
         #expect(await first.isLoadedNow())

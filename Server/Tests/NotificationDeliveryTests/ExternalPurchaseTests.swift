@@ -281,6 +281,29 @@ struct ExternalPurchaseTests {
         }
     }
 
+    @Test("A duplicate that is found without a key is reported once there is one; a mistake waits for the end again")
+    func adopted() async throws {
+        try await Desk.run(hasKey: false) { desk in
+            let ledger = try #require(desk.ledger)
+            func state(_ id: String, isDuplicate: Bool) async throws {
+                let token = Desk.token(of: id, type: "SERVICES", ends: 1_772_280_000_000)
+                _ = try await desk.ask(.post, "/v1/external-purchases", ["token": token, "duplicate": isDuplicate])
+            }
+            try await state("token-1", isDuplicate: false)
+            try await ledger.perform(
+                RecordExternalReport(app: "example", id: "token-1", .accepted(requestID: "r", .noLineItem, [])))
+            try await state("token-1", isDuplicate: true)
+            try await desk.wait {
+                try await desk.control("clock", ["advance_seconds": 3600])
+                return try await !desk.events("external_purchase_token_overdue").isEmpty
+            }
+            #expect(try await ledger.perform(Adopted(id: "token-1")) != nil)
+            try await state("token-2", isDuplicate: true)
+            try await state("token-2", isDuplicate: false)
+            #expect(try await desk.settled("token-2", ["open"]).dueAt == "2026-02-28T12:00:00Z")
+        }
+    }
+
     @Test(
         "A renewal names its start, an amount in another currency its rate, and what was withdrawn is told or never was"
     )
@@ -359,6 +382,17 @@ struct ExternalPurchaseTests {
             }
             #expect(try await desk.settled("token-1", ["reported"]).lineItems?.count == 1)
         }
+    }
+}
+
+/// When a token is worked on once all work was adopted.
+private struct Adopted: LedgerOperation {
+    let id: String
+
+    func perform(_ transaction: LedgerTransaction) throws -> Timestamp? {
+        try AdoptWork().perform(transaction)
+        return try WorkState(.externalPurchase, app: "example", environment: .production, subject: id)
+            .answer(transaction)?.nextAt
     }
 }
 

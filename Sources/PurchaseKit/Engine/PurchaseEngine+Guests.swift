@@ -21,15 +21,21 @@ extension PurchaseEngine {
 
     /// The guest of this device, or one of another device who has arrived since, unless this one has something.
     private func keptGuest() throws -> PurchaseCustomer {
-        try load()
+        try takeLateGuest()
         var next = record
-        if !askedAbout.contains(next.guest?.id ?? "") {
-            do { try next.loadGuest(store) } catch { throw PurchaseError(.storeFailed, error) }
-        }
         let guest = next.ownGuest()
         let found = next
         try change { $0 = found }
         return guest
+    }
+
+    private func takeLateGuest() throws {
+        try load()
+        guard !askedAbout.contains(record.guest?.id ?? "") else { return }
+        var next = record
+        do { try next.loadGuest(store) } catch { throw PurchaseError(.storeFailed, error) }
+        let found = next
+        try change { $0 = found }
     }
 
     /// Signs in the guest if the customer asks for something before anybody is signed in.
@@ -80,7 +86,7 @@ extension PurchaseEngine {
     public func signIn(
         _ customer: PurchaseCustomer, handingOver merge: @escaping HandOver
     ) async throws {
-        try load()
+        try takeLateGuest()
         logins += 1
         let login = logins
         let guest = record.guest.flatMap { $0.id == customer.id ? nil : $0 }

@@ -70,28 +70,6 @@ extension PurchaseEngine {
         return others
     }
 
-    /// Sends what waits since a restore that got no answer, together as the restore did, and returns the others.
-    func restoreAgain(_ transactions: [PaymentTransaction]) async -> [PaymentTransaction] {
-        let waiting = transactions.filter { transaction in
-            guard server != nil, let customer, let key = transaction.key, let entry = record.entry(key) else {
-                return false
-            }
-            return entry.requestedAt != nil && entry.decision == nil && !entry.wasStarted
-                && entry.customerID == customer.id && entry.transaction == transaction
-                && handling[key.transactionID] == nil
-        }
-        guard waiting.count > 1 else { return transactions }
-        if !isRestoringAgain {
-            isRestoringAgain = true
-            defer { isRestoringAgain = false }
-            var (summary, tap) = (RestoreSummary(), RestoreTap())
-            await settle(waiting, of: customer?.id, &summary, &tap)
-            await deliver()
-        }
-        let ids = Set(waiting.map(\.transactionID))
-        return transactions.filter { !ids.contains($0.transactionID) }
-    }
-
     /// Decides about all of them, and stores the outcomes together: a write takes the longer, the more there are. One
     /// that cannot be decided now is tried again from the outbox; one that was not stored yet is restored again.
     private func settle(

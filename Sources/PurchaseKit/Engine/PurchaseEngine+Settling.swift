@@ -138,7 +138,7 @@ extension PurchaseEngine {
 
     /// The started purchase that a transaction belongs to: the newest of its product and token, because an older one
     /// may have been cancelled. StoreKit 2 always returns the token; the original API may lose it, and then it is only
-    /// one of the customer who is shown. One of the customer who is signed in comes first.
+    /// one of the customer who is shown, if anybody is. One of the customer who is signed in comes first.
     func startedPurchase(of transaction: PaymentTransaction) -> StartedPurchase? {
         guard transaction.state != .restored, transaction.revocationDate == nil else { return nil }
         let fitting = record.started.filter { started in
@@ -147,7 +147,9 @@ extension PurchaseEngine {
                     || (transaction.appAccountToken == nil && transaction.signedTransaction == nil))
         }
         return fitting.last { $0.customerID == customer?.id ?? "" }
-            ?? fitting.last { transaction.appAccountToken != nil || isOfCustomer($0.customerID) }
+            ?? fitting.last {
+                transaction.appAccountToken != nil || shownCustomer == nil || isOfCustomer($0.customerID)
+            }
     }
 
     /// The customer to whom a transaction belongs: whom its token names, who owns its original, who started it, or who

@@ -76,7 +76,6 @@ public actor PurchaseEngine {
     /// How to merge a guest into the customer who signed in last with a hand-over.
     var handOver: (customerID: String, merge: HandOver)?
     var isHandingOver = false
-    var isRestoringAgain = false
     /// The calls of `signIn` and `signOut`, of which the last one counts.
     var logins = 0
     /// The customers about whom the server is being asked, one for each request.
@@ -172,7 +171,7 @@ public actor PurchaseEngine {
             startAgainLater()
             transactions = record.outbox.map(\.transaction)
         }
-        for transaction in await restoreAgain(transactions) { await handle(transaction) }
+        for transaction in transactions { await handle(transaction) }
         if failedStarts == failed { failedStarts = 0 }
         await refreshEntitlements()
     }
@@ -183,7 +182,7 @@ public actor PurchaseEngine {
     /// Tries again, now, everything that waits.
     public func retryNow() async {
         guard loads() else { return }
-        for transaction in await restoreAgain(record.outbox.map(\.transaction)) { await handle(transaction) }
+        for transaction in record.outbox.map(\.transaction) { await handle(transaction) }
     }
 
     /// Refreshes the receipt, which may ask the customer for their password, and tries again everything that waits.
@@ -217,13 +216,14 @@ public actor PurchaseEngine {
         logins += 1
         guard !customer.id.isEmpty else { return signOut() }
         guard use(customer) else { return }
-        let isKept = record.guest.map { $0.id != customer.id && record.knows($0.id) } ?? false
+        let isMoved = record.isGuestMoved == true
+        let isKept = record.guest.map { $0.id != customer.id && (isMoved || record.knows($0.id)) } ?? false
         if isKept || (handOver?.customerID != customer.id && record.awaitsGuest(customer.id)) { emit(.guestKept) }
         let waiting = record.outbox.filter {
             $0.customerID == nil || (hasStarted && $0.customerID == customer.id)
         }
         let owned = waiting.filter { $0.customerID != nil }.map(\.key.transactionID)
-        for transaction in await restoreAgain(waiting.map(\.transaction)) {
+        for transaction in waiting.map(\.transaction) {
             // A login does not wait for a request that is on its way.
             let id = transaction.transactionID ?? ""
             if !owned.contains(id) || handling[id] == nil { await handle(transaction) }
@@ -327,7 +327,13 @@ public actor PurchaseEngine {
             throw PurchaseError(.storeFailed, error)
         }
         isLoaded = true
-        if startsAsGuest, server != nil, record.lastCustomer == nil { record.lastCustomer = record.ownGuest() }
+        if startsAsGuest, server != nil, record.lastCustomer == nil {
+            // Before a request names them: another start must not make another one.
+            do { try change { $0.lastCustomer = $0.ownGuest() } } catch {
+                (isLoaded, couldNotLoad) = (false, true)
+                throw error
+            }
+        }
         // A guest stays signed in over launches.
         if customer == nil, let guest = record.guest, record.lastCustomer == guest { customer = guest }
         watchers.values.forEach { $0.yield() }

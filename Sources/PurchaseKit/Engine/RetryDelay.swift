@@ -34,8 +34,10 @@ extension PurchaseEngine {
         }
         guard loads() else { return }
         let now = time.now
-        let due = record.outbox.filter { pause(of: $0, at: now).map { $0 <= 0 } ?? false }
-        for transaction in await restoreAgain(due.map(\.transaction)) { await handle(transaction) }
+        for entry in record.outbox {
+            guard let pause = pause(of: entry, at: now), pause <= 0 else { continue }
+            await handle(entry.transaction)
+        }
         await lookAtEnds()
         announce()
         if let nextPass, nextPass <= time.uptime { await refreshEntitlements() }

@@ -110,7 +110,8 @@ struct WorkTable {
                 .externalPurchase, ["environment", "external_id"], "coalesce(items_since, token_due_at)",
                 """
                 external_purchases WHERE (is_refused = 0 OR is_overdue = 0)
-                AND (items_since IS NOT NULL OR status IS NULL AND token_due_at <= \(time))
+                AND (items_since IS NOT NULL OR token_due_at <= \(time)
+                AND (status IS NULL OR is_duplicate = 1 AND status NOT IN ('LINE_ITEM', 'DUPLICATE_TOKEN')))
                 """
             ),
         ] {

@@ -81,7 +81,7 @@ extension ReportFigures {
         if let product, !fold.sold.contains(product) {
             let known = fold.sold.union(ledger.settings(of: app)?.products.keys.map(\.self) ?? []).sorted()
             let meant = WordSuggestion.nearest(to: product, among: known).map { "; did you mean '\($0)'?" } ?? ""
-            guard known.contains(product) else {
+            guard known.contains(product) || meant.isEmpty else {
                 throw InputError(product, "is no product of \(app) in its settings or its purchases\(meant)")
             }
         } else if !fold.sold.isEmpty {

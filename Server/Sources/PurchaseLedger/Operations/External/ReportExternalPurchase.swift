@@ -64,7 +64,7 @@ public struct BeginExternalReport: LedgerOperation {
         else { return nil }
         let noted = try WorkTable(connection: transaction.connection).row(try work.key(transaction))?.progress
         var begun = work
-        begun.progress = noted ?? work.progress ?? report.requestID ?? UUID().uuidString.lowercased()
+        begun.progress = noted ?? report.requestID ?? UUID().uuidString.lowercased()
         try NoteWork(begun, next: transaction.now, isHeld: true).perform(transaction)
         return begun.progress.map { ($0, report) }
     }

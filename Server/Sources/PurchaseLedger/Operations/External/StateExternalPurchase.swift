@@ -108,6 +108,8 @@ struct ExternalStatedDetails: LedgerInput {
             return nil
         }
         if let token {
+            // It has a sale after all, or its own end.
+            if row.isDuplicate, isDuplicate != true { row.tokenDueAt = nil }
             row.add(token, at: now)
             (row.isStated, row.isDuplicate) = (true, isDuplicate ?? false)
             // Another token has what is sold.
