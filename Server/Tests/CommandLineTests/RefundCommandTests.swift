@@ -30,7 +30,8 @@ struct RefundCommandTests {
                 try await store.post("transactions/\(unused)/ask-for-refund", [:])
                 try await store.post("transactions/\(used)/ask-for-refund", [:])
                 var told: [String: Any] = [:]
-                for _ in 0..<3000 where told.count < 2 {
+                for _ in 0..<3000 {
+                    guard told.count < 2 else { break }
                     try await Task.sleep(for: .milliseconds(200))
                     told = try await store.call("GET", "consumption")
                 }

@@ -74,7 +74,8 @@ struct RotationDrillTests {
                     #expect(answer.contains(#""verdict":"accepted""#), "\(answer)")
                     var missed = 0
                     // The first reading asks for each of 180 days.
-                    for _ in 0..<6000 where missed == 0 {
+                    for _ in 0..<6000 {
+                        guard missed == 0 else { break }
                         try await Task.sleep(for: .milliseconds(100))
                         missed = try await store.count("SELECT count(*) FROM notifications")
                     }

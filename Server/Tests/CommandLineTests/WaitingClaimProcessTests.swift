@@ -74,7 +74,8 @@ struct WaitingClaimProcessTests {
                 _ = try await Program.shell("curl -sS -X DELETE \(store.address)/control/faults", in: folder)
                 try await RunningServer.run(serve, in: folder) { server in
                     var decided = ""
-                    for _ in 0..<3000 where !decided.contains("claim_decided") {
+                    for _ in 0..<3000 {
+                        guard !decided.contains("claim_decided") else { break }
                         try await Task.sleep(for: .milliseconds(200))
                         decided = try await Program.shell(
                             #"curl -sS -H "Authorization: Bearer $(cat key)" \#(server.address)/v1/events"#, in: folder

@@ -85,7 +85,8 @@ struct NewestNewsTests {
             #expect(await engine.buy("coins").code == "connection_failed")
             // The queue brings it, too, on a busy machine while the purchase is sent; from then on, only the clock and
             // the network are a reason to send it again.
-            for _ in 0..<250 where device.link.paths.count(where: { $0 == "/v1/purchases" }) < 2 {
+            for _ in 0..<250 {
+                guard device.link.paths.count(where: { $0 == "/v1/purchases" }) < 2 else { break }
                 try await device.settle()
             }
             while try await engine.diagnostics().waiting.first?.attempts ?? 0 < 1 { try await device.settle() }

@@ -98,7 +98,8 @@ struct PostgreSQLOutageTests {
             if let process = try server.process { kill(process, SIGKILL) }
             // The other processes notice, and the next start waits for them.
             var isStarted = false
-            for _ in 0..<100 where !isStarted {
+            for _ in 0..<100 {
+                guard !isStarted else { break }
                 do {
                     try await server.control("start")
                     isStarted = true

@@ -60,7 +60,8 @@ struct ConnectionReserveTests {
             }
         }
         var answer = 0
-        for _ in 0..<1000 where answer != 200 {
+        for _ in 0..<1000 {
+            guard answer != 200 else { break }
             answer = try await world.send(.get, "/v1/orders", as: .backend).status
         }
         #expect(answer == 200)

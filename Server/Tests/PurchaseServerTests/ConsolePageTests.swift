@@ -36,7 +36,8 @@ struct ConsolePageTests {
         }
         var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
         var page = ""
-        for _ in 0..<6000 where !page.contains("Refused claims: 2") {
+        for _ in 0..<6000 {
+            guard !page.contains("Refused claims: 2") else { break }
             try await Task.sleep(for: .milliseconds(50))
             page = try await browser.get("/console/state").text
         }
@@ -87,7 +88,8 @@ struct ConsolePageTests {
         let link = try #require(page.firstMatch(of: /href="(\/console\/proof[^"]+)"/)).1
         let path = String(link).replacing("&amp;", with: "&")
         var proof = try await browser.get(path)
-        for _ in 0..<6000 where proof.status != 200 {
+        for _ in 0..<6000 {
+            guard proof.status != 200 else { break }
             try await Task.sleep(for: .milliseconds(50))
             proof = try await browser.get(path)
         }
@@ -167,7 +169,8 @@ struct ConsolePageTests {
             $0.webhooks = [Webhook(app: "example", url: url, secrets: [secret], allowedHosts: ["127.0.0.1"])]
         } _: { world async throws in
             let list = WebhookList(app: "example")
-            for _ in 0..<6000 where try await world.ledger.answer(list).isEmpty {
+            for _ in 0..<6000 {
+                guard try await world.ledger.answer(list).isEmpty else { break }
                 try await Task.sleep(for: .milliseconds(50))
             }
             for number in 1...30 {
@@ -184,7 +187,8 @@ struct ConsolePageTests {
             let next = try #require(page.firstMatch(of: /href="(\/console\/customer[^"]*events=[0-9]+)"/)).1
             var earlier = ""
             // The others of the customer wait behind the first.
-            for _ in 0..<6000 where !earlier.contains("Waits for \(hook) after 1 failed, connection_failed.") {
+            for _ in 0..<6000 {
+                guard !earlier.contains("Waits for \(hook) after 1 failed, connection_failed.") else { break }
                 try await Task.sleep(for: .milliseconds(50))
                 earlier = try await browser.get(String(next).replacing("&amp;", with: "&")).text
             }

@@ -311,7 +311,8 @@ struct LiveAnswerTests {
                 #expect(String(buffer: answer.body) == #"{"status":21002}"#)
                 let expected: Int64 = mode == .off ? 0 : mode == .refused ? 2 : 3
                 var kept: Int64 = -1
-                for _ in 0..<600 where kept < expected {
+                for _ in 0..<600 {
+                    guard kept < expected else { break }
                     kept = try await world.database.read(.lists) { connection in
                         let row = try connection.rows("SELECT count(*) FROM evidence", []).first
                         guard case .integer(let number)? = row?.values.first else { return -1 }

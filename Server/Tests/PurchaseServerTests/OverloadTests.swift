@@ -38,7 +38,8 @@ struct OverloadTests {
                 #expect(try await first.request(request).contains("200 OK"))
                 // The server takes a moment to notice that the others ended.
                 var answer = ""
-                for _ in 0..<1000 where answer.isEmpty {
+                for _ in 0..<1000 {
+                    guard answer.isEmpty else { break }
                     answer = try await RawConnection.request(port: port, request)
                 }
                 #expect(answer.contains("200 OK"))
@@ -137,7 +138,8 @@ struct OverloadTests {
                     + String(repeating: " ", count: 100_000))
             // The server reads it at its own pace.
             var answer = try await world.send(.post, "/v1/orders", data: order)
-            for _ in 0..<1000 where answer.status != 503 {
+            for _ in 0..<1000 {
+                guard answer.status != 503 else { break }
                 answer = try await world.send(.post, "/v1/orders", data: order)
             }
             #expect(try answer.problem == "server_busy" && answer.headers[.retryAfter] == "1")

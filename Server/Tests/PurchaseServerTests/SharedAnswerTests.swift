@@ -213,7 +213,10 @@ struct StateMissTests {
         log.note(.late)
         log.note(.notMade)
         func count() -> Int { recording.lines.compactMap { $0.facts["answers"].flatMap { Int($0) } }.reduce(0, +) }
-        for _ in 0..<30_000 where count() < 1003 { try await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<30_000 {
+            guard count() < 1003 else { break }
+            try await Task.sleep(for: .milliseconds(20))
+        }
         #expect(count() == 1003)
         #expect(recording.lines.allSatisfy { !"\($0.facts)".contains("hunter2") })
         for kind in ["late", "not_made"] { #expect(recording.lines.contains { $0.facts[kind] == "1" }) }

@@ -51,7 +51,8 @@ struct StalledDatabaseTests {
             }
             #expect(later.status == 200)
             var lines: [RecordingLog.Line] = []
-            for _ in 0..<6000 where Self.requests(lines) < refused {
+            for _ in 0..<6000 {
+                guard Self.requests(lines) < refused else { break }
                 try await Task.sleep(for: .milliseconds(100))
                 lines = log.lines.filter { $0.message == "database failed" }
             }

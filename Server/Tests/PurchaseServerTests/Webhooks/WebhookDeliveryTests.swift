@@ -125,7 +125,8 @@ struct WebhookDeliveryTests {
                 // The last attempt of the first event is its fourteenth. The clock moves on when an attempt has
                 // come, or is not due yet, until the gap has come, too: after so many failures the receiver is
                 // tried seldom.
-                for _ in 0..<200 where try await world.status.pending > 0 {
+                for _ in 0..<200 {
+                    guard try await world.status.pending > 0 else { break }
                     let before = receiver.deliveries.count
                     world.clock.advance(seconds: 43_200)
                     for _ in 0..<10 where receiver.deliveries.count == before {
@@ -188,7 +189,8 @@ struct WebhookDeliveryTests {
                 let done = { (deliveries: [WebhookReceiver.Delivery]) in
                     Set(deliveries.map(\.id)).count == 300
                 }
-                for _ in 0..<6000 where !done(receiver.deliveries) {
+                for _ in 0..<6000 {
+                    guard !done(receiver.deliveries) else { break }
                     world.clock.advance(seconds: 10)
                     try await Task.sleep(for: .milliseconds(100))
                 }
