@@ -223,6 +223,11 @@ struct ExternalPurchaseTests {
             #expect(try await desk.settled("token-1", ["reported"]).status == "UNRECOGNIZED_TOKEN")
             // What was reported without line items can get some later, and is not reported as empty again.
             for subtype in ["UNREPORTED", "ACTIVE_TOKEN_REMINDER"] { try await desk.notify(subtype, of: "token-1") }
+            // Later, there is something to report again.
+            try await desk.wait {
+                let page = try await desk.ask(.get, "/v1/notifications?limit=100", nil)
+                return (page["notifications"] as? [Any])?.count == 4
+            }
             _ = try await desk.items([Item(id: "late", amount: 1_000).once], of: "token-1")
             let settled = try await desk.settled("token-1", ["reported"])
             #expect(settled.status == "LINE_ITEM")
