@@ -76,7 +76,7 @@ struct ReportFigures: AsyncParsableCommand {
 extension ReportFigures {
     /// Says why all figures are 0.
     ///
-    /// - Throws: `InputError` if nothing has the product.
+    /// - Throws: `InputError` if another product has nearly the same id.
     private func check(_ product: String?, of app: String, _ ledger: PurchaseLedger, _ fold: FiguresFold) throws {
         if let product, !fold.sold.contains(product) {
             let known = fold.sold.union(ledger.settings(of: app)?.products.keys.map(\.self) ?? []).sorted()

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Synchronization
 import TextFormats
+import UnixSignals
 
 /// Standard output and standard error, as one place to write to.
 enum Terminal {
@@ -196,6 +197,27 @@ final class LogOutput: Sendable {
             write(
                 Array("assay: \(counted(taken.dropped, "line of the log was", "lines of the log were")) dropped\n".utf8)
             )
+        }
+    }
+}
+
+/// Whether a signal asked the program to end after the current batches. A second signal ends the program.
+final class Interruption: Sendable {
+    private let state = Mutex(false)
+
+    /// The exit status after a signal: 128 and the number of SIGINT, as shells have it.
+    static let status: Int32 = 130
+
+    var isRequested: Bool { state.withLock { $0 } }
+
+    /// Watches for SIGINT and SIGTERM from here on, until the program ends.
+    func watch() async {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        Task {
+            for await _ in signals {
+                guard !isRequested else { Foundation.exit(Self.status) }
+                state.withLock { $0 = true }
+            }
         }
     }
 }
