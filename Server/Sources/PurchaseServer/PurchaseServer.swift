@@ -41,7 +41,7 @@ public func startPurchaseServer(
             metrics.note($0)
             authorities.note($0.error)
         }
-        try await UncountedProductsWarning.log(configuration, ledger, logger)
+        try await SettingsRemarks.log(configuration, ledger, logger)
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(
             ledger: ledger, signer: signer, places: configuration.record.checkpoints, metrics: metrics, logger: logger)
@@ -109,10 +109,17 @@ public struct ServerDependencies: Sendable {
     public init() {}
 }
 
-/// Warns of products whose recorded purchases grant nothing until the settings agree with the evidence.
-enum UncountedProductsWarning {
+/// Names the settings without effect: those of apps that moved, and of products whose recorded purchases grant nothing
+/// until the settings agree with the evidence.
+enum SettingsRemarks {
     static func log(_ configuration: ServerConfiguration, _ ledger: PurchaseLedger, _ logger: Logger) async throws {
         for app in configuration.appsInOrder {
+            if let place = ledger.placeOfMoved(app: app.id) {
+                logger.notice(
+                    "the settings of an app are ignored, because it moved to other servers",
+                    metadata: ["app": "\(app.id)", "servers": "\(place)"])
+                continue
+            }
             for product in try await ledger.answer(UncountedProducts(app: app.id)) {
                 let code: DecisionCode = product.isRegistered ? .productKindMismatch : .productUnknown
                 logger.warning(

@@ -38,7 +38,7 @@ struct SettingsReload: Service {
                     "a setting differs from the running server's and takes a restart",
                     metadata: ["setting": "\(setting.name)"])
             }
-            try await UncountedProductsWarning.log(configuration, ledger, logger)
+            try await SettingsRemarks.log(configuration, ledger, logger)
             logger.notice(
                 "settings reloaded",
                 metadata: [

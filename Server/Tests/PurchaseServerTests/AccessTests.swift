@@ -68,6 +68,33 @@ struct AccessTests {
         }
     }
 
+    @Test("An app that moved is answered with 503 and its new place, on every route, and its notifications come again")
+    func moved() async throws {
+        let time = TestUptime()
+        try await PurchaseServerWorld.run(uptime: time) { world async throws in
+            let genuine = String(decoding: try MintedWorld.mint(MintedWorld.testNotification()), as: UTF8.self)
+            let notification = NotificationRequest(signedPayload: genuine)
+            #expect(
+                try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client).status
+                    == 200)
+            _ = try await world.ledger.perform(
+                MoveApp(app: "example", origin: "example.com/game", place: "https://game.example.com"))
+            time.advance(seconds: 1)
+            for (method, path, scope) in Self.routes {
+                let answer = try await world.send(
+                    method, path, data: method == .post ? Data("{}".utf8) : nil, as: scope)
+                #expect(try answer.line == "503 app_moved" && answer.headers[.retryAfter] == "60", "\(path)")
+                #expect(try answer.document?.found == "https://game.example.com")
+            }
+            let answer = try await world.send(
+                .post, "/notifications/v2", notification, as: nil, idempotencyKey: nil)
+            #expect(try answer.line == "503 app_moved")
+            try await world.ledger.perform(ReopenApp(app: "example"))
+            time.advance(seconds: 1)
+            #expect(try await world.send(.get, "/v1/orders").status == 200)
+        }
+    }
+
     @Test("An unsupported method is a 405 with Allow, and an unknown path is a 404", .server)
     func methods() async throws {
         for (path, allowed) in [

@@ -94,6 +94,25 @@ struct LiveAnswerTests {
         #expect(upgraded.info.first?["is_upgraded"] == nil)
     }
 
+    @Test("An app that moved is temporarily unavailable, whatever is known of a receipt, until it is here again")
+    func moved() async throws {
+        world.clock.advance(days: 31)
+        let receipt = try DropInWorld.receipt()
+        try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
+        _ = try await world.ledger.perform(
+            MoveApp(app: "example", origin: "example.com/game", place: "https://game.example.com"))
+        let known = try await DropInWorld.ask(world.client, receipt)
+        #expect(known.status == 21005 && known.state == nil && known.info.isEmpty)
+        // A write reads that, and then it is known of a receipt about which nothing else can be known.
+        await #expect(throws: LedgerStorageError.self) {
+            try await DropInWorld.observe(world.ledger, DropInWorld.signed(2))
+        }
+        #expect(try await DropInWorld.ask(world.client, try DropInWorld.receipt([])).status == 21005)
+        try await world.ledger.perform(ReopenApp(app: "example"))
+        try await DropInWorld.observe(world.ledger, DropInWorld.signed(2))
+        #expect(try await DropInWorld.ask(world.client, receipt).state == "live")
+    }
+
     @Test("30.1 The expected renewal has the intent, the retry, the grace period and the consent where they are signed")
     func renewals() async throws {
         world.clock.advance(days: 31)

@@ -13,6 +13,8 @@ public struct ReceiptState: Sendable {
     public var latestReceipt: [UInt8]?
     /// Whether every known transaction of the receipt belonged to an erased customer.
     public var isErased = false
+    /// Whether the app moved into another ledger, which alone knows its purchases.
+    public var hasMoved = false
 
     /// Nothing is known.
     public init() {}

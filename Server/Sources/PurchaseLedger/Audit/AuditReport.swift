@@ -94,6 +94,7 @@ public struct LogAuditReport: Sendable, Equatable {
     public var findings: [LogFinding] = []
     /// The number of further findings.
     public var omitted = 0
-    /// The checkpoints of ended origins that the log no longer covers, each with the recorded reason.
+    /// The checkpoints of ended origins that the log no longer covers, each with the recorded reason, and where an app
+    /// came from.
     public var continuations: [String] = []
 }

@@ -55,6 +55,7 @@ struct LogAudit {
 
     private mutating func compareAll(_ lateAfter: Int64) async throws {
         let root = try await readState()
+        try await readOrigin()
         try await compareKey()
         if let since {
             guard since.size <= report.size else {
@@ -67,7 +68,7 @@ struct LogAudit {
         {
             let ended = try await EndedOrigins(ledger: ledger, keys: keys).setAside(from: Array(checkpoints))
             checkpoints = ended.remaining[...]
-            report.continuations = ended.continuations
+            report.continuations += ended.continuations
         }
         while let checkpoint = checkpoints.last, checkpoint.size > report.size {
             add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(checkpoint.size)")
@@ -107,6 +108,16 @@ struct LogAudit {
             add(.tileUnknown, "tile_key \(tile) of log_tiles is not a full tile of a log of \(state.size) leaves")
         }
         return state.root
+    }
+
+    /// Says where the app of the ledger came from, if its first leaf does.
+    private mutating func readOrigin() async throws {
+        guard let from = try await ledger.database.read(.lists, { try AppMovedDetails.From.of($0) }) else { return }
+        report.continuations.append(
+            """
+            the ledger begins with the app \(from.app), which moved out of \(from.origin) when that had \(from.size) leaves \
+            and the root \(from.root)
+            """)
     }
 
     /// Checks that the database names the given key of entries.
@@ -262,13 +273,15 @@ struct LogAudit {
             report.isSealingLate = now > oldest && now - oldest > lateAfter * 1000
         }
         guard let entryKey = ledger.entryKey else { return }
-        var last = try await ledger.database.read(.lists) { try LogStateTable(connection: $0).row().sealedUpTo }
+        let state = try await ledger.database.read(.lists) { try LogStateTable(connection: $0).row() }
+        var last = state.sealedUpTo
         while true {
             let key = last
             let entries = try await ledger.database.read(.lists) { connection in
                 try PendingEntry.all(after: key, limit: Self.page, connection)
             }
-            for entry in entries where entry.authenticLeaf(entryKey) == nil {
+            // A server can have sealed some since.
+            for entry in entries where entry.sealed ?? -1 < state.size && entry.authenticLeaf(entryKey) == nil {
                 add(
                     .pendingRefused,
                     "entry \(entry.entryKey) was not written by a server with the key, or is in the log")

@@ -57,6 +57,12 @@ public struct CopyError: Error, Sendable, Equatable, CustomStringConvertible {
         case tablesDiffer = "copy_tables_differ"
         /// The Merkle log computed from the target differs from the source's.
         case logDiffers = "copy_log_differs"
+        /// An app is not in the settings, or its purchases are being counted.
+        case appNotReady = "copy_app_not_ready"
+        /// The app moved to another place before.
+        case appMoved = "copy_app_moved"
+        /// The entries of the app alone do not give what they recorded.
+        case appDiffers = "copy_app_differs"
         /// The database has no note of a copy.
         case notCopied = "copy_not_begun"
     }
@@ -68,5 +74,15 @@ extension CopyError {
     /// The error of a SQLite file that another process has open.
     public static func sourceInUse(_ file: String) -> CopyError {
         CopyError(.sourceInUse, "another process has \(file) open; stop the server and try again")
+    }
+
+    static func overtaken(_ app: String) -> CopyError {
+        CopyError(
+            .appDiffers,
+            "a customer of \(app) was erased, or a key ended, meanwhile; empty the target and run the command again")
+    }
+
+    static func unknownApp(_ app: String) -> CopyError {
+        CopyError(.appNotReady, "the settings that the last start recorded have no app \(app)")
     }
 }

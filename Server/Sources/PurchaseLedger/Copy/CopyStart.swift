@@ -16,14 +16,14 @@ struct CopyStart {
     ///
     /// - Returns: the id of the copy.
     func id() async throws -> String {
-        let (known, unfinished) = (try await mark(of: source), try await mark(of: target))
+        let (known, unfinished) = (try await Self.mark(of: source), try await Self.mark(of: target))
         if known?.role == .target, let refusal = CopyMark.refusal(of: CopyMark.Role.target.rawValue) { throw refusal }
         if let known, let unfinished, unfinished.role == .target, unfinished.id.isSame(as: known.id) {
             requireMarks(source: known.role)
             return known.id
         }
-        try await requireEmptyTarget()
-        try await requireKey()
+        try await Self.requireEmpty(target, tables)
+        try await LedgerCopy.require(copy.entryKey, of: source)
         let id = RandomID.next().bytes.hexadecimal
         try await stopSource(id, known)
         try await LedgerMigrations.migrate(target, now: copy.clock().millisecondsSince1970)
@@ -56,10 +56,10 @@ struct CopyStart {
     }
 
     /// The note of a database; `nil` if it has none, or no schema.
-    private func mark(of database: any LedgerDatabase) async throws -> CopyMark? {
+    static func mark(of database: any LedgerDatabase) async throws -> CopyMark? {
         let dialect = database.dialect
         return try await database.read(.keys) { connection in
-            guard try Self.hasSchema(connection, dialect) else { return nil }
+            guard try hasSchema(connection, dialect) else { return nil }
             return try CopyMark.found(connection)
         }
     }
@@ -71,10 +71,10 @@ struct CopyStart {
     }
 
     /// Refuses a target with rows or with tables that are not the ledger's, before the source is touched.
-    private func requireEmptyTarget() async throws {
+    static func requireEmpty(_ target: any LedgerDatabase, _ tables: [TablePages]) async throws {
         let dialect = target.dialect
         try await target.read(.keys) { connection in
-            guard try Self.hasSchema(connection, dialect) else {
+            guard try hasSchema(connection, dialect) else {
                 guard let other = try SchemaComparison(dialect: dialect).definitions(connection).keys.sorted().first
                 else { return }
                 throw CopyError(.targetNotEmpty, "the target has the \(other); name an empty database")
@@ -86,14 +86,14 @@ struct CopyStart {
                         ? "the target is an unfinished copy of another source; delete it, or name an empty database"
                         : "the target has a ledger that was moved to another database; name an empty database")
             }
-            try Self.requireEmpty(tables, connection)
+            try requireEmpty(tables, connection)
         }
         if try await hasSchema(target) { try await LedgerMigrations.requireCurrent(target) }
     }
 
-    private func hasSchema(_ database: any LedgerDatabase) async throws -> Bool {
+    static func hasSchema(_ database: any LedgerDatabase) async throws -> Bool {
         let dialect = database.dialect
-        return try await database.read(.keys) { try Self.hasSchema($0, dialect) }
+        return try await database.read(.keys) { try hasSchema($0, dialect) }
     }
 
     private static func requireEmpty(_ tables: [TablePages], _ connection: any LedgerConnection) throws {
@@ -137,18 +137,6 @@ struct CopyStart {
             if isStopped { return }
         }
         throw CopyError(.sourceInUse, "a server still writes to the source; stop all its servers and try again")
-    }
-
-    /// Checks that the key file is the one that the target's servers will need.
-    private func requireKey() async throws {
-        let id = try await source.read(.keys) { try LogStateTable(connection: $0).entryKeyID() }
-        guard let id, !id.isSame(as: copy.entryKey.id) else { return }
-        throw LogError(
-            .entryKeyDiffers,
-            """
-            the key of entries is \(copy.entryKey.id), and the entries of the source are of key \(id); name the file of that key \
-            with --entry-key
-            """)
     }
 
     /// Compares the source's log with the signed checkpoints.

@@ -40,15 +40,19 @@ public struct LedgerCopy: Sendable {
 
     /// Copies the ledger, or continues an interrupted copy.
     ///
-    /// - Parameter progress: called after each page. An error that it throws interrupts the copy.
+    /// - Parameters:
+    ///   - progress: called after each page. An error that it throws interrupts the copy.
+    ///   - opening: called with the id of the copy before servers can use the target.
     /// - Throws: `CopyError`, `LedgerStorageError`, `LogError`.
-    public func run(progress: (CopyProgress) throws -> Void = { _ in }) async throws -> CopyOutcome {
+    public func run(
+        progress: (CopyProgress) throws -> Void = { _ in }, opening: (String) async throws -> Void = { _ in }
+    ) async throws -> CopyOutcome {
         let tables = try StoredTable.all().map { TablePages(table: $0, limit: pageRows) }
         let id = try await CopyStart(copy: self, tables: tables).id()
         let total = try await copy(tables, progress)
         try await compare(tables, total, progress)
         let outcome = try await compareLogs(rows: total)
-        try await finish(id)
+        try await finish(id, opening)
         return outcome
     }
 
@@ -65,6 +69,23 @@ public struct LedgerCopy: Sendable {
             try CopyMark.remove(connection)
             return mark.role == .moved
         }
+    }
+
+    /// Refuses a target with rows or other tables.
+    static func requireEmpty(_ target: any LedgerDatabase) async throws {
+        try await CopyStart.requireEmpty(target, try StoredTable.all().map { TablePages(table: $0, limit: 1) })
+    }
+
+    /// Checks that a key is the one that the source's entries have.
+    static func require(_ key: EntryKey, of source: any LedgerDatabase) async throws {
+        let id = try await source.read(.keys) { try LogStateTable(connection: $0).entryKeyID() }
+        guard let id, !id.isSame(as: key.id) else { return }
+        throw LogError(
+            .entryKeyDiffers,
+            """
+            the key of entries is \(key.id), and the entries of the source are of key \(id); name the file of that key with \
+            --entry-key
+            """)
     }
 
     /// Reports servers that still run on a database: they would answer from an outdated ledger.
@@ -184,11 +205,21 @@ public struct LedgerCopy: Sendable {
     // MARK: 5. The end
 
     /// The source is closed first, so that servers can never use both databases at once.
-    private func finish(_ id: String) async throws {
+    private func finish(_ id: String, _ opening: (String) async throws -> Void) async throws {
         let now = clock().millisecondsSince1970
         try await source.write { try CopyMark(role: .moved, id: id).write($0, now: now) }
+        try await opening(id)
+        try await Self.open(target, id)
+    }
+
+    /// Lets servers use the target of a copy.
+    static func open(_ target: any LedgerDatabase, _ id: String) async throws {
+        target.requireSchema(CopyMark.Role.target.rawValue)
         let renumbering = target.dialect.renumbering
         try await target.write { connection in
+            guard try CopyMark.found(connection) == CopyMark(role: .target, id: id) else {
+                throw CopyError(.targetNotEmpty, "the target is no longer the unfinished copy; delete it")
+            }
             try CopyMark.remove(connection)
             for sql in renumbering { try connection.execute(sql, []) }
         }

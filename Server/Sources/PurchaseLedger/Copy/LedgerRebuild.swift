@@ -23,7 +23,9 @@ extension PurchaseLedger {
             fold, erasures, report in
             guard AuditOutcome(log: log, report: report).isRebuilt else { return }
             let hasErasures = !erasures.customers.isEmpty
-            try await LedgerRebuild(ledger: ledger.database, fold: fold, hasErasures: hasErasures).write(to: path)
+            try await LedgerRebuild(
+                ledger: ledger.database, fold: fold, hasErasures: hasErasures, now: ledger.clock()
+            ).write(to: path)
         }
         return AuditOutcome(log: log, report: report)
     }
@@ -36,6 +38,7 @@ struct LedgerRebuild: Sendable {
     let fold: SQLiteDatabase
     /// Whether the fold lacks products and events that only erased evidence named, so that the ledger's stay.
     let hasErasures: Bool
+    let now: Timestamp
 
     func write(to path: String) async throws {
         let tables = try StoredTable.all()
@@ -52,6 +55,7 @@ struct LedgerRebuild: Sendable {
                     }
                     for table in computed where table.name == "events" {
                         try replaceEvents(table, numbers, from: fold, target)
+                        try continueDeliveries(target)
                     }
                     let unknown = numbers.unknown("evidence", in: known)
                     for number in unknown {
@@ -89,12 +93,30 @@ struct LedgerRebuild: Sendable {
     ) throws {
         let compared = try ComparedTables.comparedEvents()
         try target.execute("DELETE FROM events WHERE event_key IN (\(compared))", [])
+        // Of an erased customer, by an entry of another app that was left in the ledger that the app came from.
+        try target.execute("DELETE FROM events WHERE entry_key NOT IN (SELECT entry_key FROM journal)", [])
         let keys = Set(try fold.rows(compared, []).map { $0.values[0] })
         let pages = TablePages(table: table, limit: 1024)
         try pages.forEach(fold) { rows in
             var computed: [LedgerRow] = []
             for row in rows where keys.contains(row.values[0]) { computed.append(try numbers.renumbered(row, table)) }
             try pages.insert(computed, most: 1, target)
+        }
+    }
+
+    /// Lets webhooks go on after the newest event. Those that a rebuild left out had greater numbers, which the next
+    /// events get.
+    private func continueDeliveries(_ target: any LedgerConnection) throws {
+        let deliveries = WebhookDeliveriesTable(connection: target)
+        for row in try WebhookRow.all("WHERE environment = 0", [], target) {
+            let newest = try row.outgoing(target).newest(upTo: .max)
+            if row.cursor > newest { try WebhooksTable(connection: target).move(row.key, to: newest) }
+            try target.execute(
+                "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key NOT IN (SELECT event_key FROM events)",
+                [.integer(row.key)])
+            for lane in try deliveries.lanes(row.key) {
+                _ = try deliveries.makeNextDue(lane: lane, webhook: row.key, at: now)
+            }
         }
     }
 }
@@ -104,10 +126,11 @@ struct LedgerRebuild: Sendable {
 /// A fold numbers its rows from 1. The ledger's numbers differ where the engine left gaps, and after an erasure, which
 /// the fold reads earlier. Entries, cursors and copied tables have the ledger's numbers, so each row gets them.
 struct RowIdentities: Sendable {
-    /// Nothing refers to events by number but the cursors of readers.
+    /// Nothing refers to events by number but deliveries and the cursors of readers. An event with other figures is the
+    /// same one.
     private static let targets =
         TableReferences.targets + [
-            .init(table: "events", number: "event_key", identity: ComparedTables.eventKey + ["figures"])
+            .init(table: "events", number: "event_key", identity: ComparedTables.eventKey)
         ]
 
     /// The tables that a rebuild copies.

@@ -82,12 +82,21 @@ public final class LedgerTransaction {
 
     /// The app with a name.
     ///
-    /// - Throws: `LedgerStorageError` if it is not in the settings; the server checks keys first.
-    func app(_ name: String) throws(LedgerStorageError) -> RegistryApp {
+    /// - Parameter isMovedToo: whether an app that moved into another ledger is still written here.
+    /// - Throws: `LedgerStorageError` if it is not in the settings; the server checks keys first. `appMoved` in a write
+    ///   for an app that moved.
+    func app(_ name: String, isMovedToo: Bool = false) throws(LedgerStorageError) -> RegistryApp {
         guard let app = registry.app(name) else {
             throw LedgerStorageError(.other, "the app \(name) is not in the settings")
         }
+        if !isMovedToo { try requireHere(app) }
         return app
+    }
+
+    /// Refuses the write of a request for an app that moved into another ledger.
+    func requireHere(_ app: RegistryApp?) throws(LedgerStorageError) {
+        guard refusalNotes != nil, let app, let moved = app.moved else { return }
+        throw LedgerStorageError(.appMoved, "the app \(app.settings.id) moved to \(moved.place)")
     }
 
     /// The app with a name. A name that is not in the settings gets a number, since keys are created before the first

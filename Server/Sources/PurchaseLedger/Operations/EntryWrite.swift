@@ -216,6 +216,7 @@ extension JournalKind {
         case .externalStated: ExternalStatedDetails.self
         case .externalReported: ExternalReportedDetails.self
         case .stripeEvent: StripeEventDetails.self
+        case .appMoved: AppMovedDetails.self
         case .decision: DecisionDetails.self
         }
     }

@@ -107,6 +107,14 @@ public struct PurchaseLedger: Sendable {
     /// The names of the apps in the settings, sorted.
     public var apps: [String] { registry.apps.map(\.settings.id).sorted() }
 
+    /// Where an app moved, as far as this process has read it; `nil` while it is here.
+    public func placeOfMoved(app: String) -> String? { registry.app(app)?.moved?.place }
+
+    /// Where the app of a bundle id moved, as far as this process has read it; `nil` while it is here.
+    public func placeOfMoved(bundleID: String) -> String? {
+        registry.app(bundleID: ExactText(bundleID))?.moved?.place
+    }
+
     /// The settings of an app; `nil` if there is no such app.
     public func settings(of app: String) -> RegisteredApp? { registry.app(app)?.settings }
 

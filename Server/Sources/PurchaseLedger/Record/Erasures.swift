@@ -28,6 +28,8 @@ struct Erasures: Sendable {
             else { continue }
             add(try CustomerErasedDetails(encoded: details), by: row.id, at: leaf.at)
         }
+        let elsewhere = try AppMovedDetails.From.of(connection)?.erased ?? []
+        evidence.formUnion(elsewhere.map { [UInt8](hexadecimal: $0) })
     }
 
     private mutating func add(_ details: CustomerErasedDetails, by entry: UUID, at time: Timestamp) {

@@ -180,6 +180,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case externalReported = 41
     /// An event of Stripe about a subscription, and whether it decides.
     case stripeEvent = 42
+    /// An app moved into a ledger of its own, or is here again. As entry 0: where the app of this ledger came from.
+    case appMoved = 43
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -223,6 +225,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .externalStated: "external_stated"
         case .externalReported: "external_reported"
         case .stripeEvent: "stripe_event"
+        case .appMoved: "app_moved"
         case .decision: "decision"
         case .refusals: "refusals"
         }

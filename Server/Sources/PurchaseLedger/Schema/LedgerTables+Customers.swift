@@ -4,7 +4,8 @@ extension LedgerTables {
     static let registry: [LedgerMigration.Statement] = [
         "CREATE TABLE environments (environment_key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
         .sql("INSERT INTO environments (environment_key, name) VALUES (1, 'Production'), (2, 'Sandbox'), (3, 'Xcode')"),
-        "CREATE TABLE apps (app_key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+        // `moved_entry` is the entry that moved the app into a ledger of its own.
+        "CREATE TABLE apps (app_key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, moved_entry INTEGER)",
         "CREATE TABLE bundles (bundle_id TEXT PRIMARY KEY, app_key INTEGER NOT NULL, entry_key INTEGER NOT NULL)",
         """
         CREATE TABLE products (

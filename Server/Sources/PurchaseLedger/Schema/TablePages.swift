@@ -8,6 +8,8 @@ struct TablePages: Sendable {
     let table: StoredTable
     /// Rows of a page.
     let limit: Int
+    /// The condition of the rows in SQL; `nil` for all.
+    var filter: String?
 
     private var columns: String { table.columns.joined(separator: ", ") }
     private var order: String { table.key.joined(separator: ", ") }
@@ -109,8 +111,9 @@ struct TablePages: Sendable {
     }
 
     private func condition(_ key: [LedgerValue]?) -> String {
-        guard let key else { return "" }
-        return "WHERE (\(order)) > (\(key.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))"
+        let after = key.map { "(\(order)) > (\($0.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))" }
+        let conditions = [filter.map { "(\($0))" }, after].compactMap(\.self)
+        return conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
     }
 
     private func place(_ key: [LedgerValue]?) -> Int { (key?.count ?? 0) + 1 }

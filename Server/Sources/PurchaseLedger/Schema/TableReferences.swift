@@ -48,7 +48,7 @@ enum TableReferences {
             case "order_key": "orders"
             case "grant_key", "revoked_grant": "hand_grants"
             case "evidence_key": "evidence"
-            case "entry_key", "merge_entry", "answer_entry", "decision_entry": "journal"
+            case "entry_key", "merge_entry", "answer_entry", "decision_entry", "moved_entry": "journal"
             default: nil
             }
         return table.flatMap { byTable[$0] }

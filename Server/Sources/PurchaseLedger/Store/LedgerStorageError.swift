@@ -40,6 +40,8 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case copyUnfinished = "database_copy_unfinished"
         /// The ledger was copied to another database, or is being copied.
         case moved = "database_moved"
+        /// The app moved into another ledger.
+        case appMoved = "app_moved"
         /// The database was closed.
         case closed = "database_closed"
         /// Another transaction changed rows that this one had read. The caller may retry.
@@ -67,6 +69,7 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
                 "The database is an unfinished copy; run the same assay database copy again, or name another database."
             case .moved:
                 "assay database copy moved the ledger; use the other one, or open this with assay database copy --reopen."
+            case .appMoved: "The app moved into another ledger; ask the servers of that one."
             case .closed: "The database is closed."
             case .conflict: "Another transaction changed the same rows."
             case .outcomeUnknown: "The connection broke during the commit; the write may be stored."

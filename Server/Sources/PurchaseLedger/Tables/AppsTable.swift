@@ -21,6 +21,12 @@ struct AppsTable {
         }
         return try reader.integer()
     }
+
+    /// Notes the entry that moved an app, or that it is here again.
+    func setMoved(_ entry: Int64?, appKey: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE apps SET moved_entry = ?2 WHERE app_key = ?1", [.integer(appKey), .integer(entry)])
+    }
 }
 
 /// The apps of the settings with their keys in the database, as recorded at a start.
@@ -40,8 +46,12 @@ struct Registry: Sendable {
 package final class RegistryApp: Sendable {
     let key: Int64
     let settings: RegisteredApp
+    /// Where it moved; `nil` while it is here.
+    let moved: MovedApp?
 
-    init(key: Int64, settings: RegisteredApp) { (self.key, self.settings) = (key, settings) }
+    init(key: Int64, settings: RegisteredApp, moved: MovedApp? = nil) {
+        (self.key, self.settings, self.moved) = (key, settings, moved)
+    }
 }
 
 /// The app of each bundle id. A bundle id never changes its app.

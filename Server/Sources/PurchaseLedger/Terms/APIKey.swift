@@ -15,6 +15,8 @@ public struct APIKey: Sendable, Equatable {
     public var revokedAt: Timestamp?
     /// When it was last used, to about a minute; only in lists.
     public var usedAt: Timestamp?
+    /// Where its app moved; only in a lookup.
+    public var movedTo: String?
 
     /// Whether the key covers a scope. A backend may do what its app may.
     public func allows(_ scope: APIKeyScope) -> Bool {

@@ -16,6 +16,8 @@ struct AccessMiddleware: RouterMiddleware {
     let uses: KeyUses
     /// Addresses that carry the requests of many clients: the whole rate of a key is theirs.
     let uncountedAddresses: [AddressRange]
+    /// The seconds after which an app that moved may be asked for again: its clients wait for other settings.
+    static let retryOfMoved = 60
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -32,12 +34,19 @@ struct AccessMiddleware: RouterMiddleware {
         for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
             try limiter.require(name, whose, setting)
         }
+        if let place = key.movedTo {
+            throw Problem(
+                .serviceUnavailable, LedgerStorageError.Kind.appMoved.rawValue,
+                LedgerStorageError.Kind.appMoved.sentence, found: place, retryAfter: Self.retryOfMoved)
+        }
         guard let app = apps[key.app] else {
             throw Problem(
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
         }
         var context = context
-        let isValid: @Sendable () async throws -> Bool = { [keys] in try await keys.key(sent) != nil }
+        let isValid: @Sendable () async throws -> Bool = { [keys] in
+            try await keys.key(sent).map { $0.movedTo == nil } ?? false
+        }
         context.caller = Caller(key: key, app: app, isValid: isValid) { [limits] tokens throws(Problem) in
             var taken: [(limiter: RateLimiter, name: [UInt8])] = []
             do throws(Problem) {

@@ -40,7 +40,7 @@ struct ProblemMiddleware: RouterMiddleware {
             if error.isOutage {
                 context.facts.noteOutage()
                 outages.note(error, context.logger)
-            } else {
+            } else if error.kind != .appMoved {
                 context.logger.error(
                     "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
             }

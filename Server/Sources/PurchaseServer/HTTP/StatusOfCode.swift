@@ -58,7 +58,7 @@ extension HTTPResponse.Status {
         switch kind {
         case .constraint, .other: self = .internalServerError
         case .busy, .overloaded, .full, .readOnly, .unavailable, .corrupt, .schemaTooNew, .rulesTooNew,
-            .schemaTooOld, .schemaUnknown, .copyUnfinished, .moved, .closed, .conflict,
+            .schemaTooOld, .schemaUnknown, .copyUnfinished, .moved, .appMoved, .closed, .conflict,
             .outcomeUnknown:
             self = .serviceUnavailable
         }

@@ -24,11 +24,21 @@ struct LiveAnswers: Sendable {
     /// The time limit for that. Late answers of the App Store do not stop reads of the database.
     let newsDeadlines: ShortDeadlines
 
+    /// The answer about an app that moved: what this ledger knows of it is out of date.
+    private static let moved: Written = {
+        let response = VerifyReceiptResponse(status: .temporarilyUnavailable)
+        return (VerifyReceiptService.Answer(response: response, reason: .appMoved), response.json())
+    }()
+
     /// The answer with the state of the ledger.
     ///
     /// - Returns: `nil` if nothing is known, or not in time.
     func answer(_ prepared: PreparedAnswer) async -> Written? {
-        guard let question = prepared.question, let state = await state(question) else { return nil }
+        guard let question = prepared.question, let state = await state(question) else {
+            // Without the database, what this process read last.
+            return prepared.bundleID.flatMap { ledger.placeOfMoved(bundleID: $0) }.map { _ in Self.moved }
+        }
+        guard !state.hasMoved else { return Self.moved }
         let found = await write(state, prepared)
         // What the App Store answers has to be recorded, so a database that does not answer is not added to.
         guard let seconds = prepared.askSeconds, let missing = prepared.missing(found?.answer),
@@ -87,6 +97,8 @@ package struct PreparedAnswer: Sendable {
     package let answer: VerifyReceiptService.Answer
     /// The question; `nil` if nothing can be known about the receipt.
     package var question: StateOfReceipt?
+    /// The bundle id of genuine evidence.
+    var bundleID: String?
     /// The app of the receipt; `nil` if the settings have none, or if it was refused.
     package var app: String?
     /// The evidence, for a record of it.

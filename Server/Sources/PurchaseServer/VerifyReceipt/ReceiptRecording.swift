@@ -50,6 +50,8 @@ final class ReceiptRecording: Service {
         do {
             let examined = try await workers.run { [submission] in receipt.ledger.examine(submission) }
             _ = try await receipt.ledger.perform(ObserveEvidence(examined))
+        } catch let error as LedgerStorageError where error.kind == .appMoved {
+            // The servers of its new ledger record it.
         } catch {
             // The client has its answer, and sends the receipt again.
             leftOut.add(1, ordering: .relaxed)

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import PurchaseAPI
+import PurchaseLedger
 package import PurchaseVerification
 
 /// `POST /verifyReceipt` and `POST /sandbox/verifyReceipt`. A client that only replaced Apple's address with ours may
@@ -108,7 +109,7 @@ extension VerifyReceiptReason {
     fileprivate var httpStatus: HTTPResponse.Status {
         switch self {
         case .bodyTooLarge: .contentTooLarge
-        case .serverBusy: .serviceUnavailable
+        case .serverBusy, .appMoved: .serviceUnavailable
         case .tooManyRequests, .tooManyWrongSecrets: .tooManyRequests
         default: .ok
         }
@@ -117,6 +118,7 @@ extension VerifyReceiptReason {
     fileprivate var retryAfter: Int? {
         switch self {
         case .serverBusy: 1
+        case .appMoved: AccessMiddleware.retryOfMoved
         case .tooManyRequests(let seconds), .tooManyWrongSecrets(let seconds): seconds
         default: nil
         }
@@ -147,6 +149,7 @@ package enum VerifyReceiptReason: Sendable {
     case bodyTooLarge
     case requestIncomplete
     case serverBusy
+    case appMoved
 
     /// The stable code.
     package var code: String {
@@ -163,6 +166,7 @@ package enum VerifyReceiptReason: Sendable {
         case .bodyTooLarge: "evidence_too_large"
         case .requestIncomplete: "request_incomplete"
         case .serverBusy: "server_busy"
+        case .appMoved: LedgerStorageError.Kind.appMoved.rawValue
         }
     }
 }

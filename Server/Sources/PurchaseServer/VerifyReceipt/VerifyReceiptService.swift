@@ -114,6 +114,7 @@ package struct VerifyReceiptService: Sendable {
                 let sent = sent(request, evidence, receipt.bundleID, now)
                 var prepared = prepare(sent, receipt, at: endpoint, from: sender)
                 prepared.verification = (kind, nil, duration)
+                prepared.bundleID = receipt.bundleID
                 return prepared
             case .compactJWS:
                 let transaction = try verifier.verifySignedTransaction(evidence, policies: policies)
@@ -121,6 +122,7 @@ package struct VerifyReceiptService: Sendable {
                 let sent = sent(request, evidence, transaction.bundleID, now)
                 var prepared = try prepare(sent, transaction, at: endpoint, from: sender)
                 prepared.verification = (kind, nil, duration)
+                prepared.bundleID = transaction.bundleID
                 return prepared
             case .appReceipt: break
             }
@@ -129,6 +131,7 @@ package struct VerifyReceiptService: Sendable {
             var prepared = prepare(
                 sent(request, evidence, receipt.bundleID, now), receipt, at: endpoint, from: sender)
             prepared.verification = (kind, nil, duration)
+            prepared.bundleID = receipt.bundleID
             return prepared
         } catch {
             let error = error.at(now)

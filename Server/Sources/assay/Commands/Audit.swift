@@ -34,7 +34,7 @@ struct ExportJournal: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger in
-            var last: Int64 = 0
+            var last = Int64.min
             while true {
                 let page = try await ledger.answer(JournalExport(after: last))
                 guard let end = page.last else { break }

@@ -22,12 +22,25 @@ struct Copy: AsyncParsableCommand {
 
             --reopen lets servers use the source again, if you decide not to use the target.
 
+            --app moves one app into a ledger of its own, while the servers go on with the other apps. They answer 503 for the \
+            app from then on (app_moved), with the URL of --moved-to. The new log has the origin of --origin, and its first leaf \
+            names the old one. Everything is tried first, in a folder of TMPDIR that only you can read. If the command is \
+            interrupted, run it again; --app with --reopen gives the move up, and deletes that folder.
+
             Exit status: 0 if the ledger was copied, 1 if the copy is refused, 2 for wrong usage or I/O.
             """)
 
     @Option(help: "The database with the ledger: sqlite:PATH, or a URL of PostgreSQL.") var from: String
     @Option(help: "The empty database.") var to: String?
     @Flag(help: "Let servers use the source of a copy again.") var reopen = false
+    @Option(help: "Move this app alone.") var app: String?
+    @Option(help: "With --app: the name of the new log, such as example.com/game.") var origin: String?
+    @Option(name: .long, help: "With --app: the URL of the app's new servers, which the old ones name.")
+    var movedTo: String?
+    @Option(help: "With --app: move it although this many rows follow otherwise from its own entries.")
+    var acceptDifferences = 0
+    @Flag(help: "With --app and --reopen: give up a target that may have been used.") var discardTarget = false
+    @OptionGroup var trust: LedgerTrustOption
 
     @Option(
         name: .long,
@@ -41,20 +54,36 @@ struct Copy: AsyncParsableCommand {
         guard (to == nil) == reopen else {
             throw ValidationError("Name the empty database with --to, or open the source again with --reopen.")
         }
+        let isMove = app != nil && !reopen
+        guard !discardTarget || app != nil && reopen else {
+            throw ValidationError("--discard-target is for --app with --reopen.")
+        }
+        guard acceptDifferences == 0 || isMove && acceptDifferences > 0 else {
+            throw ValidationError("--accept-differences is a number of rows, with --app.")
+        }
+        guard (origin != nil) == isMove, (movedTo != nil) == isMove else {
+            throw ValidationError("Name --origin and --moved-to with --app, and only then.")
+        }
+        guard origin.map(LogSigningKey.isOrigin) ?? true else {
+            throw ValidationError("--origin is a name without spaces and plus signs: example.com/game.")
+        }
     }
 
     func run() async throws {
         // The database server shows this name, so the copy is not mistaken for a server of Assay.
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
+        if let app { return try await move(app) }
         guard let to else { return try await reopenSource() }
         try await copy(to)
     }
 
-    private func place(_ database: String) throws -> LedgerPlace {
+    /// - Parameter files: the reader of the certificates, for a command that verifies evidence.
+    func place(_ database: String, files: NamedFiles? = nil) throws -> LedgerPlace {
         let given = ["--database": database, "--entry-key": entryKey, "--signing-key": signingKey]
+        var options = given.compactMapValues { $0.map { [$0] } }
+        if files != nil, !trust.trust.isEmpty { options["--trust"] = trust.trust }
         return try LedgerDatabaseOptions.place(
-            config: config, ProcessInfo.processInfo.environment,
-            options: given.compactMapValues { $0.map { [$0] } }, files: nil)
+            config: config, ProcessInfo.processInfo.environment, options: options, files: files)
     }
 
     private func reopenSource() async throws {

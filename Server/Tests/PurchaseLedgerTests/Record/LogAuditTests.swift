@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import Synchronization
 import Testing
 
 @Suite("Audit of the Merkle log", .sealed)
@@ -138,6 +139,22 @@ struct LogAuditTests {
         #expect(report.pending.count == 0 && report.pending.oldest == nil && !report.isSealingLate)
     }
 
+    @Test("Entries that a server seals before any read of the audit are not refused")
+    func sealedMeanwhile() async throws {
+        let clock = world.world.clock
+        var (place, reads) = (1, 1)
+        while place <= reads {
+            try await world.write(2)
+            let database = SealedBeforeRead(world: world, place: place)
+            let ledger = try await PurchaseLedger.openRecorded(
+                database: database, verifier: LedgerWorld.verifier(), entryKey: world.entryKey
+            ) { clock.now }
+            #expect(try await ledger.auditLog([]).findings == [], "sealed before read \(place)")
+            (place, reads) = (place + 1, database.reads)
+        }
+        #expect(reads > 2)
+    }
+
     @Test("Without the key of entries, codes are not checked and the report says so", .folder)
     func withoutKey() async throws {
         let world = try await SealedWorld(folder.appending(path: "a").created())
@@ -168,6 +185,40 @@ struct LogAuditTests {
             #expect(try await world.audit(wrong) == [.recordRewritten])
         }
     }
+}
+
+/// A database whose pending entries a server seals before one of its reads.
+private final class SealedBeforeRead: LedgerDatabase {
+    private let world: SealedWorld
+    private let place: Int
+    private let count = Mutex(0)
+
+    init(world: SealedWorld, place: Int) { (self.world, self.place) = (world, place) }
+
+    var reads: Int { count.withLock { $0 } }
+    var dialect: any LedgerDialect { world.database.dialect }
+
+    func read<Value: Sendable>(
+        _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        if number == place { try await world.sealing.round() }
+        return try await world.database.read(access, body)
+    }
+
+    func write<Value: Sendable>(
+        plan: @escaping @Sendable () -> LedgerWritePlan,
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await world.database.write(plan: plan, body)
+    }
+
+    func requireSchema(_ number: Int64) { world.database.requireSchema(number) }
+
+    func close() async throws { try await world.database.close() }
 }
 
 extension URL {

@@ -43,9 +43,12 @@ public struct APIKeyLookup: LedgerQuery {
             // The comparison of the digests takes constant time.
             text.digest == row.secretSHA256
         else { return nil }
-        if let app = reader.registry.app(key: row.appKey) { return APIKey(row, app: app.settings.id) }
-        let apps = try AppsTable(connection: reader.connection).all()
-        return APIKey(row, app: apps.first { $0.key == row.appKey }?.name ?? "")
+        let table = AppsTable(connection: reader.connection)
+        let name = reader.registry.app(key: row.appKey)?.settings.id
+        var key = APIKey(row, app: try name ?? table.all().first { $0.key == row.appKey }?.name ?? "")
+        // The settings that this process knows can be older than the move.
+        key.movedTo = try table.moved()[row.appKey]?.place
+        return key
     }
 }
 
@@ -73,6 +76,7 @@ public struct CreateAPIKey: LedgerOperation {
             throw LedgerRefusal(.appNameTooLong, expected: "1 to 255 bytes", found: "\(app.utf8.count)")
         }
         let app = try transaction.appToWrite(app)
+        try transaction.requireHere(app)
         let text = APIKeyText.random()
         let details = KeyCreatedDetails(
             keyID: text.id, name: name, scopes: scopes.map(\.rawValue).sorted(),

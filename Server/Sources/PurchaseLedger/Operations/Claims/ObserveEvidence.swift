@@ -58,6 +58,7 @@ public struct ObserveEvidence: LedgerOperation {
         var input = EvidenceInput(app: submission.app.flatMap(transaction.registry.app), evidence)
         input.keyID = submission.keyID
         let write = EvidenceWrite(input, transaction)
+        try transaction.requireHere(write.observer ?? input.app)
         if let counted = try counted ?? refusalToCount(write.budget) {
             let code = submission.flaw?.code ?? counted.code
             transaction.count(

@@ -140,8 +140,10 @@ extension LedgerTransaction {
     func latestSettings(appKey: Int64) throws(LedgerStorageError) -> LatestSettings? {
         guard let latest = try SettingsHistoryTable(connection: connection).latest(appKey: appKey) else { return nil }
         let entry = try JournalTable(connection: connection).row(key: latest.entryKey)
-        let details = try entry?.details.map { content throws(LedgerStorageError) in
-            try SettingsDetails(encoded: content)
+        // The act that moves an app repeats its settings.
+        var details: SettingsDetails?
+        if let content = entry?.details, entry?.kind == Int64(JournalKind.settings.rawValue) {
+            details = try SettingsDetails(encoded: content)
         }
         return LatestSettings(
             entry: latest.entryKey, sha256: latest.sha256, body: latest.body, counting: details?.counting)
@@ -154,7 +156,8 @@ extension PurchaseLedger {
     ///
     /// - Throws: `LedgerStorageError`. The settings are in force all the same, and the next start or reload goes on.
     public func countPurchases() async throws {
-        for app in apps {
+        for app in registry.apps where app.moved == nil {
+            let app = app.settings.id
             var place = try await answer(UncountedPurchases(app: app))
             while let from = place {
                 place = try await perform(CountPurchases(app: app, place: from, limit: countedAtOnce))

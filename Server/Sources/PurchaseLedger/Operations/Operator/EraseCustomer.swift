@@ -32,7 +32,8 @@ public struct EraseCustomer: LedgerOperation {
 
     /// - Throws: `customer_unknown`.
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
-        let app = try transaction.app(app)
+        // A copy that stays behind is personal data, too.
+        let app = try transaction.app(app, isMovedToo: true)
         guard let customer = try transaction.customer(customerID, app) else {
             throw LedgerRefusal(.customerUnknown, expected: customerID)
         }

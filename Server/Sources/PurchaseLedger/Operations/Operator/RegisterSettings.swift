@@ -14,6 +14,9 @@ struct RegisterSettings: LedgerOperation {
         let connection = transaction.connection
         try requireBundlesInPlace(connection)
         let known = try AppsTable(connection: connection).all()
+        // Other apps still send evidence of an app that moved. It is observed under the recorded settings, as in a
+        // rebuild, whatever the app's settings say now.
+        let moved = try Registry(recordedIn: connection).apps.filter { $0.moved != nil }
         var registered: [RegistryApp] = []
         for app in apps {
             guard app.id.utf8.count <= RegisteredApp.nameBytes else {
@@ -22,9 +25,10 @@ struct RegisterSettings: LedgerOperation {
             let key =
                 try known.first { ExactText($0.name) == ExactText(app.id) }?.key
                 ?? AppsTable(connection: connection).insert(app.id)
+            guard !moved.contains(where: { $0.key == key }) else { continue }
             registered.append(RegistryApp(key: key, settings: app))
         }
-        let registry = Registry(apps: registered)
+        let registry = Registry(apps: registered + moved)
         let current = LedgerTransaction(
             connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey,
             verifier: verifier)
@@ -32,7 +36,7 @@ struct RegisterSettings: LedgerOperation {
             let details = RulesDetails(version: SchemaNumber.rules)
             try details.run(try current.append(current.draft(nil), details))
         }
-        for (key, name) in known where !registered.contains(where: { $0.key == key }) {
+        for (key, name) in known where registry.app(key: key) == nil {
             try recordRemoval(of: name, key: key, current)
         }
         for app in registered {
@@ -177,10 +181,11 @@ extension Registry {
     /// Reads the apps with their last recorded settings, except removed apps.
     init(recordedIn connection: any LedgerConnection) throws(LedgerStorageError) {
         var apps: [RegistryApp] = []
+        let moved = try AppsTable(connection: connection).moved()
         for (key, _) in try AppsTable(connection: connection).all() {
             let latest = try SettingsHistoryTable(connection: connection).latest(appKey: key)
             guard let body = latest?.body, !body.isEmpty else { continue }
-            apps.append(RegistryApp(key: key, settings: try RegisteredApp(recorded: body)))
+            apps.append(RegistryApp(key: key, settings: try RegisteredApp(recorded: body), moved: moved[key]))
         }
         self.init(apps: apps)
     }

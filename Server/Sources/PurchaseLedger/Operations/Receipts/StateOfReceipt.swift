@@ -65,6 +65,11 @@ public struct StateOfReceipt: LedgerQuery {
         let statement =
             isFixed ? Self.statements[count.trailingZeroBitCount] : Self.statement(count: count, isFixed: false)
         let rows = try reader.connection.rows(statement, parameters)
+        if rows.contains(where: { $0.values.first == .integer(Kind.moved.rawValue) }) {
+            var state = ReceiptState()
+            state.hasMoved = true
+            return state
+        }
         guard !rows.isEmpty, rows.count <= Self.rowLimit else { return ReceiptState() }
         return try state(rows)
     }
@@ -75,6 +80,7 @@ public struct StateOfReceipt: LedgerQuery {
         case receipt = 1
         case transaction = 2
         case renewal = 3
+        case moved = 4
     }
 
     /// The statements for production and the sandbox, by the logarithm of the number of originals.
@@ -86,6 +92,9 @@ public struct StateOfReceipt: LedgerQuery {
         let environment = isFixed ? "?1" : "(SELECT environment_key FROM environments WHERE name = ?1)"
         let list = (0..<count).map { "?\($0 + 5)" }.joined(separator: ", ")
         return """
+            SELECT CAST(4 AS BIGINT), '', '', moved_entry, NULL, NULL, NULL, CAST(0 AS BIGINT), NULL
+            FROM apps WHERE app_key = ?2 AND moved_entry IS NOT NULL
+            UNION ALL
             SELECT CAST(1 AS BIGINT), '', '', r.created_at, r.originals, e.content, e.sha256, e.size, p.content
             FROM (SELECT created_at, originals, evidence_key, part_key FROM app_receipts
             WHERE app_key = ?2 AND environment = \(environment) AND download_id = ?3 AND created_at > ?4
@@ -114,7 +123,7 @@ public struct StateOfReceipt: LedgerQuery {
         var receipts: [(createdAt: Int64, originals: OriginalDigests, row: EvidenceRow, part: [UInt8]?)] = []
         for row in rows {
             var reader = row.reader
-            guard let kind = Kind(rawValue: try reader.integer()) else { continue }
+            guard let kind = Kind(rawValue: try reader.integer()), kind != .moved else { continue }
             let (original, id, number) = (ExactText(try reader.text()), try reader.text(), try reader.integer())
             let facts = try reader.blob()
             switch kind {
@@ -131,6 +140,7 @@ public struct StateOfReceipt: LedgerQuery {
                     throw LedgerStorageError(error, of: "transaction \(id)")
                 }
             case .renewal: renewals[original, default: []].append((id, number, facts))
+            case .moved: break
             }
         }
         let copies = ReceiptCopies(of: own, known: transactions, erased: erased)

@@ -56,7 +56,8 @@ public struct EventSearch: LedgerList {
         }
         let table = EventsTable(connection: reader.connection)
         let newest = try reader.newestEvent(of: app)
-        guard newest >= after else {
+        // A cursor of the ledger that the app came from, whose last events can be missing here.
+        guard try newest >= after || after <= AppMovedDetails.From.of(reader.connection)?.event ?? 0 else {
             throw LedgerRefusal(.cursorAhead, expected: "at most \(newest)", found: "\(after)")
         }
         let isRange = filter.transactionID != nil && filter.customerID == nil && filter.orderID == nil
@@ -65,7 +66,7 @@ public struct EventSearch: LedgerList {
             matches($0) ? StoredEvent(cursor: $0.key, content: $0.content(of: app.settings)) : nil
         }
         if page.next == nil, end < newest { page.next = end }
-        page.end = page.next ?? newest
+        page.end = page.next ?? max(newest, after)
         return page
     }
 

@@ -26,6 +26,8 @@ struct ReplayStep {
         // A key can be created before the first start, and settings can end an app.
         case .settings, .keyCreated: draft.app = try transaction.appToWrite(leaf.app)
         case .evidence, .notification, .keyRevoked, .rules, .recordContinued: break
+        // The first entry of a ledger says where its app came from.
+        case .appMoved where leaf.app.isEmpty: break
         default: guard app != nil else { return }
         }
         let write = EntryWrite(transaction: transaction, draft: draft, entry: entry, recorded: self)

@@ -100,7 +100,8 @@ public struct WorkSelection: Sendable {
     }
 
     fileprivate func rows(_ reader: LedgerTransaction) throws(LedgerStorageError) -> [WorkRow] {
-        let apps = apps.map { $0.compactMap { reader.registry.app($0)?.key } } ?? reader.registry.apps.map(\.key)
+        let named = apps.map { $0.compactMap(reader.registry.app) } ?? reader.registry.apps
+        let apps = named.filter { $0.moved == nil }.map(\.key)
         var rows: [WorkRow] = []
         for kind in kinds {
             rows += try WorkTable(connection: reader.connection).due(
