@@ -123,7 +123,7 @@ final class FilledLedger: Sendable {
 
     /// The time of a purchase, from evidence to commit, when 64 clients buy. Minting its evidence is not measured.
     func purchaseMicroseconds(count: Int) async throws -> Double {
-        let first = try self.count("transactions") + sold.withLock { $0 }
+        let first = try nextPurchase() + sold.withLock { $0 }
         if isCopy { sold.withLock { $0 += count } }
         var claims: [ExaminedSubmission] = []
         for number in first..<first + count { claims.append(ledger.examine(try submission(number))) }
@@ -136,6 +136,15 @@ final class FilledLedger: Sendable {
             }
         }
         return (ContinuousClock.now - start).seconds / Double(count) * 1_000_000
+    }
+
+    /// The number of the first purchase that the file does not have.
+    private func nextPurchase() throws -> Int {
+        try DatabaseQueue(path: path).read { database in
+            let last = try String.fetchOne(
+                database, sql: "SELECT max(transaction_id) FROM transactions WHERE transaction_id < '3'")
+            return last.flatMap { Int($0) }.map { $0 - 2_000_000_000_000_000 + 1 } ?? 0
+        }
     }
 
     func description() throws -> String {
