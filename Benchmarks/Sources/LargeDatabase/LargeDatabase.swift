@@ -57,7 +57,7 @@ enum LargeDatabase {
                 try await alternate(rounds, small, large) { world in try await question.microseconds(world) })
         }
         table.add(
-            "a purchase, 64 clients", limit: 2.5,
+            "a purchase, 64 clients", limit: 2,
             try await alternate(rounds, small, large) { world in try await world.purchaseMicroseconds(count: 2000) })
         print(table.markdown)
         if url == nil { for world in worlds { try await BareLoopComparison(world, rounds: rounds).print() } }

@@ -50,7 +50,7 @@ package struct PostgreSQLEngine: Sendable {
     package var remark: String? {
         guard number >= Self.unknown else { return nil }
         return
-            "the database is PostgreSQL \(number / 10_000), which was not run with this version of Assay; 15 to 18 were"
+            "the database is PostgreSQL \(number / 10_000), which is newer than those that this version of Assay was run with (15 and 18)"
     }
 
     /// Asks a connection.
