@@ -24,19 +24,16 @@ struct AppRows: Sendable {
 
     /// The condition of the rows of a table that are copied; `nil` for a table that is not.
     ///
-    /// - Parameter parts: the keys of the shared parts of the evidence that was copied.
     /// - Throws: for a table that does not say whose its rows are.
-    private func condition(of table: StoredTable, _ parts: Set<Int64>) throws(LedgerStorageError) -> String? {
+    private func condition(of table: StoredTable) throws(LedgerStorageError) -> String? {
         let own = "SELECT 1 FROM journal WHERE journal.entry_key = \(table.name).entry_key AND journal.app_key = \(app)"
         switch table.name {
         // The log is new, and the people who sign in are others. The journal and its evidence are copied by its leaves.
         case "log_entries", "log_tiles", "log_state", "readiness", "operators", "operator_sessions", "operator_log",
-            "hourly_counts", "journal", "evidence":
+            "hourly_counts", "journal", "evidence", "evidence_parts":
             return nil
         // Rows of other evidence are left out, and environments that only other apps name are removed afterwards.
         case "environments", "rules", "renewals", "notification_bodies": return Self.all
-        case "evidence_parts":
-            return "part_key IN (\((parts + [0]).sorted().map(String.init).joined(separator: ", ")))"
         case "settings_history": return "EXISTS (\(own) AND journal.kind <> \(Self.moved))"
         default: break
         }
@@ -72,9 +69,9 @@ struct AppRows: Sendable {
                     "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)", row.values)
             }
             for table in tables where table.isSeeded { try copy.execute("DELETE FROM \(table.name)", []) }
-            let parts = try copyJournal(source, dialect, copy)
+            try copyJournal(source, dialect, copy)
             for table in tables {
-                guard let filter = try condition(of: table, parts) else { continue }
+                guard let filter = try condition(of: table) else { continue }
                 try TablePages(table: table, limit: Self.pageRows, filter: filter).forEach(source) { rows in
                     // Other rows are computed again, and then their evidence is the app's own.
                     let isOfEvidence = filter == Self.all || table.name == "app_receipts"
@@ -91,16 +88,14 @@ struct AppRows: Sendable {
 
     /// Copies the entries whose leaves name the app, and their evidence. No column decides: what servers did not write
     /// can neither leave an entry out nor add one.
-    ///
-    /// - Returns: the shared parts of the evidence.
     private func copyJournal(
         _ source: any LedgerConnection, _ dialect: any LedgerDialect, _ copy: any LedgerConnection
-    ) throws -> Set<Int64> {
+    ) throws {
         guard let table = tables.first(where: { $0.name == "journal" }),
             let number = table.columns.firstIndex(of: "entry_key"),
             let bytes = table.columns.firstIndex(of: "leaf"), let appKey = table.columns.firstIndex(of: "app_key"),
             let evidence = table.columns.firstIndex(of: "evidence_key")
-        else { return [] }
+        else { throw Self.noTable("journal") }
         let pages = TablePages(table: table, limit: Self.pageRows)
         var (entries, parts, tree): (Int64, Set<Int64>, MerkleAppender) = (0, [], MerkleAppender())
         try pages.forEach(source) { rows in
@@ -124,6 +119,7 @@ struct AppRows: Sendable {
             parts.formUnion(try copyEvidence(Set(named), source, copy))
         }
         parts.formUnion(try copyEvidence(try refused(source, copy), source, copy))
+        try copyRows(parts, of: "evidence_parts", source, copy) { _ in }
         guard try pages.count(source, withoutIndexes: dialect) == entries else {
             throw BackupFile.differs("the journal has other entries than its primary key (REINDEX)")
         }
@@ -135,7 +131,6 @@ struct AppRows: Sendable {
                 verify on it
                 """)
         }
-        return parts
     }
 
     /// The entries of a page that the checkpoint of the first entry covers. Their order is that of their leaves.
@@ -178,24 +173,40 @@ struct AppRows: Sendable {
     private func copyEvidence(
         _ all: Set<Int64>, _ source: any LedgerConnection, _ copy: any LedgerConnection
     ) throws -> Set<Int64> {
-        guard let table = tables.first(where: { $0.name == "evidence" }),
-            let content = table.columns.firstIndex(of: "content")
-        else { return [] }
-        var (parts, keys): (Set<Int64>, ArraySlice<Int64>) = ([], all.sorted()[...])
+        guard let content = tables.first(where: { $0.name == "evidence" })?.columns.firstIndex(of: "content") else {
+            throw Self.noTable("evidence")
+        }
+        var parts: Set<Int64> = []
+        try copyRows(all, of: "evidence", source, copy) { row in
+            guard case .blob(let bytes) = row.values[content] else { return }
+            parts.formUnion(StoredContent.parts(of: bytes))
+        }
+        return parts
+    }
+
+    private static func noTable(_ name: String) -> LedgerStorageError {
+        LedgerStorageError(.other, "the schema has no table \(name) with the columns that are copied")
+    }
+
+    /// Copies the rows of a table with some numbers, of which a statement names only a page.
+    private func copyRows(
+        _ all: Set<Int64>, of name: String, _ source: any LedgerConnection, _ copy: any LedgerConnection,
+        _ copied: (LedgerRow) -> Void
+    ) throws {
+        guard let table = tables.first(where: { $0.name == name }), let key = table.key.first else {
+            throw Self.noTable(name)
+        }
+        var keys = all.sorted()[...]
         while !keys.isEmpty {
-            let filter = "evidence_key IN (\(keys.prefix(Self.pageRows).map(String.init).joined(separator: ", ")))"
+            let filter = "\(key) IN (\(keys.prefix(Self.pageRows).map(String.init).joined(separator: ", ")))"
             keys = keys.dropFirst(Self.pageRows)
             let pages = TablePages(table: table, limit: Self.pageRows, filter: filter)
             try pages.forEach(source) { rows in
                 // The table ignores what it has.
                 try pages.insert(rows, most: 1, copy)
-                for row in rows {
-                    guard case .blob(let bytes) = row.values[content] else { continue }
-                    parts.formUnion(StoredContent.parts(of: bytes))
-                }
+                rows.forEach(copied)
             }
         }
-        return parts
     }
 
     /// Whether the evidence of a row, if it has any, was copied.
